@@ -1,0 +1,196 @@
+import { resolve } from 'node:path'
+import { OperatorError } from './operator-error.ts'
+import type { DatabaseLocation } from './store/open.ts'
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export interface Config {
+  port: number
+  host: string
+  database: DatabaseLocation
+  masterKey: MasterKeySource
+  apiToken: string | undefined
+  workers: number
+  rateLimit: number
+  authFailureLimit: number
+  metricsPort: number | undefined
+  logLevel: LogLevel
+}
+
+/** Where the key ring comes from: the setting itself, a file that must exist, or a file made at the first start. */
+export type MasterKeySource =
+  | { kind: 'value'; keys: Buffer[] }
+  | { kind: 'file'; path: string; create: boolean }
+  | { kind: 'missing' }
+
+export interface Setting {
+  name: string
+  default: string
+  description: string
+}
+
+/** Every setting there is; docs/configuration.md shows the same table. */
+export const settings = [
+  { name: 'PORT', default: '8080', description: 'Port to listen on; 0 takes a free one.' },
+  { name: 'HOST', default: '127.0.0.1', description: 'Address to listen on; `0.0.0.0` for all of them.' },
+  {
+    name: 'DATABASE_URL',
+    default: 'sqlite:./data/user-groups.db',
+    description: '`sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.',
+  },
+  {
+    name: 'UGS_MASTER_KEY',
+    default: 'on SQLite `master.key` beside the database; required on PostgreSQL',
+    description: '32 bytes in base64; several, newest first, separated by commas, form the key ring.',
+  },
+  { name: 'UGS_MASTER_KEY_FILE', default: 'none', description: 'A file that holds what UGS_MASTER_KEY would.' },
+  {
+    name: 'UGS_API_TOKEN',
+    default: 'none',
+    description: 'An API token with all scopes for the first team, made sure of at every start; 16 to 255 visible ASCII characters.',
+  },
+  { name: 'UGS_WORKERS', default: '1', description: 'Processes that share the port, 1 to 64.' },
+  {
+    name: 'UGS_RATE_LIMIT',
+    default: '0',
+    description: 'Requests a second for each API token, per process, with bursts of twice that; 0 is off.',
+  },
+  {
+    name: 'UGS_AUTH_FAILURE_LIMIT',
+    default: '600',
+    description: 'Failed authentications a minute from one address, per process, before it gets 429.',
+  },
+  { name: 'UGS_METRICS_PORT', default: 'off', description: 'Serve /metrics without a token on a port of its own.' },
+  { name: 'UGS_LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error, fatal or silent.' },
+] as const satisfies Setting[]
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** All complaints at once, so that nobody mends a configuration one start at a time. */
+export function readConfig(environment: Environment): Config {
+  const problems: string[] = []
+  const read = <T>(name: (typeof settings)[number]['name'], parse: (text: string) => T, otherwise: T): T => {
+    const text = environment[name]
+    if (text === undefined || text === '') return otherwise
+    try {
+      return parse(text)
+    } catch (error) {
+      problems.push(`${name}: ${(error as Error).message}`)
+      return otherwise
+    }
+  }
+
+  const database = read('DATABASE_URL', parseDatabase, parseDatabase('sqlite:./data/user-groups.db'))
+  const config: Config = {
+    port: read('PORT', (text) => integer(text, 0, 65535, 'a port number'), 8080),
+    host: read('HOST', String, '127.0.0.1'),
+    database,
+    masterKey: { kind: 'missing' },
+    apiToken: read('UGS_API_TOKEN', parseApiToken, undefined),
+    workers: read('UGS_WORKERS', (text) => integer(text, 1, 64, 'a number of processes from 1 to 64'), 1),
+    rateLimit: read('UGS_RATE_LIMIT', (text) => integer(text, 0, 1e6, 'a number of requests a second'), 0),
+    authFailureLimit: read('UGS_AUTH_FAILURE_LIMIT', (text) => integer(text, 1, 1e9, 'a number of failures'), 600),
+    metricsPort: read('UGS_METRICS_PORT', (text) => integer(text, 0, 65535, 'a port number'), undefined),
+    logLevel: read('UGS_LOG_LEVEL', parseLogLevel, 'info'),
+  }
+  const keys = read('UGS_MASTER_KEY', parseMasterKeys, undefined)
+  const keyFile = read('UGS_MASTER_KEY_FILE', (text) => resolve(text), undefined)
+  if (environment.UGS_MASTER_KEY && environment.UGS_MASTER_KEY_FILE)
+    problems.push('UGS_MASTER_KEY: set either this or UGS_MASTER_KEY_FILE, not both')
+  config.masterKey = masterKeySource(keys, keyFile, database)
+  if (config.masterKey.kind === 'missing' && !environment.UGS_MASTER_KEY)
+    problems.push(
+      'UGS_MASTER_KEY: required with PostgreSQL; make one with: node -p "crypto.randomBytes(32).toString(\'base64\')"',
+    )
+  problems.push(...unknownSettings(environment))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}
+
+export class ConfigError extends OperatorError {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
+    super(
+      `The settings have ${count}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+      'Correct them and start again; docs/configuration.md lists every setting.',
+    )
+    this.problems = problems
+  }
+}
+
+/** 32 bytes each, in base64; the message never repeats the text, which is a secret. */
+export function parseMasterKeys(text: string): Buffer[] {
+  const keys = text.split(',').map((part) => part.trim())
+  return keys.map((key, index) => {
+    const bytes = Buffer.from(key, 'base64')
+    if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(key) || bytes.length !== 32)
+      throw new Error(`key ${index + 1} of ${keys.length} is not 32 bytes in base64`)
+    if (keys.indexOf(key) !== index) throw new Error(`key ${index + 1} of ${keys.length} is there twice`)
+    return bytes
+  })
+}
+
+function masterKeySource(
+  keys: Buffer[] | undefined,
+  keyFile: string | undefined,
+  database: DatabaseLocation,
+): MasterKeySource {
+  if (keys) return { kind: 'value', keys }
+  if (keyFile) return { kind: 'file', path: keyFile, create: false }
+  if (database.engine === 'sqlite') return { kind: 'file', path: resolve(database.path, '../master.key'), create: true }
+  return { kind: 'missing' }
+}
+
+function parseDatabase(text: string): DatabaseLocation {
+  if (/^postgres(ql)?:\/\/./.test(text)) return { engine: 'postgres', url: text }
+  const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(text)?.[1]
+  if (path === undefined || path === ':memory:')
+    throw new Error('is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE')
+  return { engine: 'sqlite', path: resolve(path) }
+}
+
+function parseApiToken(text: string): string {
+  if (!/^[\x21-\x7e]{16,255}$/.test(text)) throw new Error('must be 16 to 255 visible ASCII characters')
+  if (text.startsWith('ugt_')) throw new Error('is a user group token (ugt_…), not an API token')
+  return text
+}
+
+function parseLogLevel(text: string): LogLevel {
+  const level = logLevels.find((candidate) => candidate === text)
+  if (level === undefined) throw new Error(`${JSON.stringify(text)} is not one of ${logLevels.join(', ')}`)
+  return level
+}
+
+function integer(text: string, least: number, most: number, what: string): number {
+  const number = Number(text)
+  if (!/^\d+$/.test(text) || number < least || number > most) throw new Error(`${JSON.stringify(text)} is not ${what}`)
+  return number
+}
+
+function unknownSettings(environment: Environment): string[] {
+  const known: string[] = settings.map((setting) => setting.name)
+  const unknown = Object.keys(environment).filter((name) => name.startsWith('UGS_') && !known.includes(name))
+  return unknown.map((name) => {
+    const near = known
+      .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+      .sort((a, b) => a.distance - b.distance)[0]
+    const hint = near && near.distance <= 3 ? ` (did you mean ${near.candidate}?)` : ''
+    return `${name}: unknown setting${hint}`
+  })
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (const [i, character] of [...a].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < b.length; j++) {
+      const change = (row[j] ?? 0) + (character === b[j] ? 0 : 1)
+      next.push(Math.min(change, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

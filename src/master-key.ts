@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type MasterKeySource, parseMasterKeys } from './config.ts'
+import { OperatorError } from './operator-error.ts'
+import { KeyRing } from './tokens/key-ring.ts'
+
+/** The configured master keys; makes the key file at the first start where the configuration says so. */
+export function loadKeyRing(source: MasterKeySource): KeyRing {
+  if (source.kind === 'missing') throw new OperatorError('There is no master key.', 'Set UGS_MASTER_KEY.')
+  return new KeyRing(source.kind === 'value' ? source.keys : readKeyFile(source.path, source.create))
+}
+
+function readKeyFile(path: string, create: boolean): Buffer[] {
+  const text = readIfThere(path) ?? (create ? createKeyFile(path) : undefined)
+  if (text === undefined)
+    throw new OperatorError(`The master key file ${path} does not exist.`, 'Correct UGS_MASTER_KEY_FILE.')
+  try {
+    return parseMasterKeys(text.trim())
+  } catch (error) {
+    throw new OperatorError(
+      `The master key file ${path} is damaged: ${(error as Error).message}.`,
+      'Restore it from your backup: without it the stored tokens cannot be opened.',
+    )
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new OperatorError(
+      `The master key file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+      'Make it readable for the user the service runs as, mode 0600.',
+      error,
+    )
+  }
+}
+
+/** Written aside and linked into place: of two processes that start at once, both end up with the same whole file. */
+function createKeyFile(path: string): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
+  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(draft)
+  }
+  return readFileSync(path, 'utf8')
+}

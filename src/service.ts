@@ -1,0 +1,30 @@
+import { type Clock, systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { loadKeyRing } from './master-key.ts'
+import { openStore } from './store/open.ts'
+import type { Store } from './store/store.ts'
+import type { Tokens } from './tokens/tokens.ts'
+import { unlock } from './unlock.ts'
+
+/** What every operation and command works with. */
+export interface Service {
+  store: Store
+  tokens: Tokens
+  clock: Clock
+}
+
+/** The database, migrated, and the keys, proven to open it. */
+export async function openService(
+  config: Config,
+  onConnectionError?: (error: Error) => void,
+): Promise<Service> {
+  const clock = systemClock
+  const ring = loadKeyRing(config.masterKey)
+  const store = await openStore(config.database, { clock, ...(onConnectionError && { onConnectionError }) })
+  try {
+    return { store, tokens: await unlock(ring, store.keys, clock.now()), clock }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}

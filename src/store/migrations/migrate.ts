@@ -1,0 +1,34 @@
+import { OperatorError } from '../../operator-error.ts'
+import { type Database, run, type Statement, sql, type Work } from '../database.ts'
+import { contract } from './001-contract.ts'
+
+/** Forward only, in order: the number of a migration is its place in this list. */
+const migrations: readonly (readonly Statement<[]>[])[] = [contract]
+
+const createVersions = sql`create table if not exists schema_version (
+  version bigint primary key,
+  applied_at bigint not null
+)`
+const latestVersion = sql<[version: number | null]>`select max(version) from schema_version`
+const recordVersion = sql`insert into schema_version (version, applied_at) values ($1, $2)`
+
+/** Ten processes that start at once migrate once: the others wait for the first and find nothing left to do. */
+export function migrate(database: Database, now: number): Promise<void> {
+  return database.exclusively(() => steps(now))
+}
+
+function* steps(now: number): Work<void> {
+  yield* run(createVersions)
+  const [row] = yield* run(latestVersion)
+  const current = row?.[0] ?? 0
+  if (current > migrations.length)
+    throw new OperatorError(
+      `The database is at schema version ${current}, newer than this program's ${migrations.length}.`,
+      'Run the newer version of the program that wrote it.',
+    )
+  for (const [index, statements] of migrations.entries()) {
+    if (index < current) continue
+    for (const statement of statements) yield* run(statement)
+    yield* run(recordVersion, index + 1, now)
+  }
+}

@@ -1,0 +1,201 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ServiceError } from '../errors.ts'
+import { OperatorError } from '../operator-error.ts'
+import type { Database, Row, Statement, Value, Work } from './database.ts'
+
+const patience = 5_000
+// Short, because waiting for another process's commit blocks this one's event loop: the longer wait is asynchronous.
+const blockingPatience = 20
+
+const busy = 5
+const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 26])
+
+interface QueuedWrite {
+  work: () => Work<unknown>
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+export function openSqlite(path: string): Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  let connection: DatabaseSync
+  try {
+    connection = connect(path)
+  } catch (error) {
+    throw new OperatorError(
+      `The SQLite database ${path} cannot be opened: ${(error as Error).message}.`,
+      'Check that the path of DATABASE_URL is writable and is a database of this service, or restore a backup.',
+      error,
+    )
+  }
+  return new Sqlite(connection)
+}
+
+function connect(path: string): DatabaseSync {
+  // The time-out comes first: switching to WAL may itself have to wait for another process.
+  const connection = new DatabaseSync(path, { timeout: patience, enableForeignKeyConstraints: true })
+  const deadline = Date.now() + patience
+  for (;;) {
+    try {
+      connection.exec('pragma journal_mode = wal')
+      break
+    } catch (error) {
+      // Two processes that switch a new file at once are told "busy" without a wait, as each holds what the other needs.
+      if (primaryCode(error) !== busy || Date.now() > deadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
+  }
+  connection.exec('pragma synchronous = full')
+  connection.exec('pragma cache_size = -32000')
+  return connection
+}
+
+class Sqlite implements Database {
+  readonly engine = 'sqlite'
+  readonly #connection: DatabaseSync
+  readonly #prepared = new Map<Statement<Row>, StatementSync>()
+  #queue: QueuedWrite[] = []
+  #draining: Promise<void> | undefined
+  #commits = 0
+
+  constructor(connection: DatabaseSync) {
+    this.#connection = connection
+  }
+
+  async read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
+    try {
+      return this.#run(statement, values) as unknown as R[]
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  write<T>(work: () => Work<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#queue.push({ work, resolve: resolve as QueuedWrite['resolve'], reject })
+    this.#draining ??= this.#drain()
+    return promise
+  }
+
+  async exclusively<T>(work: () => Work<T>): Promise<T> {
+    this.#connection.exec(`pragma busy_timeout = ${patience}`)
+    try {
+      this.#connection.exec('begin immediate')
+      const result = this.#perform(work)
+      this.#connection.exec('commit')
+      return result
+    } catch (error) {
+      if (this.#connection.isTransaction) this.#connection.exec('rollback')
+      throw translate(error)
+    } finally {
+      this.#connection.exec(`pragma busy_timeout = ${blockingPatience}`)
+    }
+  }
+
+  stats() {
+    return { commits: this.#commits, connections: 1, idle: this.#draining ? 0 : 1, waiting: this.#queue.length }
+  }
+
+  async close(): Promise<void> {
+    await this.#draining
+    this.#connection.close()
+  }
+
+  /** The writes that wait together share one transaction and one fsync; each still fails alone. */
+  async #drain(): Promise<void> {
+    // One turn of the event loop, so that the requests that arrived together are all in the queue.
+    await new Promise(setImmediate)
+    while (this.#queue.length > 0) {
+      try {
+        await this.#begin()
+      } catch (error) {
+        for (const write of this.#queue.splice(0)) write.reject(translate(error))
+        break
+      }
+      this.#commitTogether(this.#queue.splice(0))
+    }
+    this.#draining = undefined
+  }
+
+  async #begin(): Promise<void> {
+    const deadline = Date.now() + patience
+    for (;;) {
+      try {
+        this.#connection.exec('begin immediate')
+        return
+      } catch (error) {
+        if (primaryCode(error) !== busy || Date.now() > deadline) throw error
+        await pause(1 + Math.random() * 4)
+      }
+    }
+  }
+
+  #commitTogether(writes: readonly QueuedWrite[]): void {
+    const settled: (() => void)[] = []
+    try {
+      for (const write of writes) settled.push(this.#performAlone(write))
+      this.#connection.exec('commit')
+      this.#commits += 1
+      for (const settle of settled) settle()
+    } catch (error) {
+      if (this.#connection.isTransaction) this.#connection.exec('rollback')
+      for (const write of writes) write.reject(translate(error))
+    }
+  }
+
+  #performAlone(write: QueuedWrite): () => void {
+    this.#connection.exec('savepoint one')
+    try {
+      const result = this.#perform(write.work)
+      this.#connection.exec('release one')
+      return () => write.resolve(result)
+    } catch (error) {
+      // A full disk, say, rolls the whole transaction back: then nobody's write has happened.
+      if (!this.#connection.isTransaction) throw error
+      this.#connection.exec('rollback to one')
+      this.#connection.exec('release one')
+      return () => write.reject(translate(error))
+    }
+  }
+
+  #perform<T>(work: () => Work<T>): T {
+    const steps = work()
+    let step = steps.next()
+    while (!step.done) step = steps.next(this.#run(step.value.statement, step.value.values))
+    return step.value
+  }
+
+  #run(statement: Statement<Row>, values: readonly Value[]): Row[] {
+    let prepared = this.#prepared.get(statement)
+    if (prepared === undefined) {
+      prepared = this.#connection.prepare(dialect(statement.text))
+      prepared.setReturnArrays(true)
+      this.#prepared.set(statement, prepared)
+    }
+    return prepared.all(...values) as unknown as Row[]
+  }
+}
+
+/** Tables are declared in PostgreSQL's words; SQLite calls three of them otherwise. */
+function dialect(text: string): string {
+  const numbered = text.replaceAll(/\$(\d+)/g, '?$1')
+  if (!/^(create|alter) /i.test(numbered)) return numbered
+  return numbered
+    .replaceAll(/\b(bigint|smallint)\b/g, 'integer')
+    .replaceAll(/\bbytea\b/g, 'blob')
+    .replaceAll(' collate "C"', '')
+    .replace(/^(create table [^]*\))$/, '$1 strict')
+}
+
+function primaryCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: number }).errcode
+  return code === undefined ? undefined : code & 0xff
+}
+
+function translate(error: unknown): unknown {
+  const code = primaryCode(error)
+  return code !== undefined && transientCodes.has(code) ? new ServiceError('unavailable', { cause: error }) : error
+}

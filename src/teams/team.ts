@@ -1,0 +1,5 @@
+export interface Team {
+  id: number
+  name: string
+  createdAt: number
+}

@@ -1,0 +1,48 @@
+import { randomFillSync } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const secretLength = 32
+const checksumLength = 6
+// The largest multiple of 62 in a byte: higher bytes are thrown away, so that every character is equally likely.
+const unbiased = 248
+
+export type TokenPrefix = 'ugt_' | 'uga_'
+
+/** Prefix, 32 random characters, checksum: a secret scanner knows it, and a typing error is found without a look-up. */
+export function mintToken(prefix: TokenPrefix): string {
+  const secret = prefix + randomCharacters(secretLength)
+  return secret + checksum(secret)
+}
+
+/** False for a token that cannot have been minted here. A token without our prefix may come from elsewhere. */
+export function isWellFormed(token: string, prefix: TokenPrefix): boolean {
+  if (!token.startsWith(prefix)) return /^[\x21-\x7e]{16,255}$/.test(token)
+  if (token.length !== prefix.length + secretLength + checksumLength) return false
+  const end = prefix.length + secretLength
+  return token.slice(end) === checksum(token.slice(0, end))
+}
+
+/** What a secret scanner, or a log redactor, looks for. */
+export const tokenPattern = /ug[ta]_[0-9A-Za-z]{38}/
+
+function randomCharacters(length: number): string {
+  const bytes = Buffer.alloc(length + 16)
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomFillSync(bytes)) {
+      if (byte < unbiased && text.length < length) text += alphabet[byte % 62]
+    }
+  }
+  return text
+}
+
+function checksum(secret: string): string {
+  let rest = crc32(secret)
+  let text = ''
+  for (let i = 0; i < checksumLength; i++) {
+    text = alphabet[rest % 62] + text
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}

@@ -1,0 +1,83 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+const cipher = 'aes-256-gcm'
+const nonceLength = 12
+const tagLength = 16
+
+export interface Sealed {
+  /** Which master key sealed it. */
+  keyId: string
+  /** Nonce, ciphertext, tag. */
+  bytes: Uint8Array
+}
+
+interface MasterKey {
+  id: string
+  sealing: Uint8Array
+}
+
+/** The master keys an operator configured, newest first: the newest seals, all of them open. */
+export class KeyRing {
+  readonly #keys: Map<string, MasterKey>
+  readonly #newest: MasterKey
+
+  constructor(masters: readonly Uint8Array[]) {
+    const keys = masters.map(deriveKey)
+    const [newest] = keys
+    if (newest === undefined) throw new Error('a key ring needs at least one master key')
+    this.#newest = newest
+    this.#keys = new Map(keys.map((key) => [key.id, key]))
+  }
+
+  get newestId(): string {
+    return this.#newest.id
+  }
+
+  get ids(): string[] {
+    return [...this.#keys.keys()]
+  }
+
+  has(keyId: string): boolean {
+    return this.#keys.has(keyId)
+  }
+
+  /** `context` names the row the value belongs to; the value opens with the same context only. */
+  seal(plain: Uint8Array, context: string): Sealed {
+    const nonce = randomBytes(nonceLength)
+    const sealing = createCipheriv(cipher, this.#newest.sealing, nonce, { authTagLength: tagLength })
+    sealing.setAAD(Buffer.from(context))
+    const text = sealing.update(plain)
+    sealing.final()
+    return { keyId: this.#newest.id, bytes: Buffer.concat([nonce, text, sealing.getAuthTag()]) }
+  }
+
+  open(sealed: Sealed, context: string): Buffer {
+    const key = this.#keys.get(sealed.keyId)
+    if (key === undefined) throw new SealError(`master key ${sealed.keyId} is not in the key ring`)
+    const { bytes } = sealed
+    if (bytes.length < nonceLength + tagLength) throw new SealError('the sealed value is too short')
+    const opening = createDecipheriv(cipher, key.sealing, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
+    opening.setAAD(Buffer.from(context))
+    opening.setAuthTag(bytes.subarray(bytes.length - tagLength))
+    const plain = opening.update(bytes.subarray(nonceLength, bytes.length - tagLength))
+    try {
+      opening.final()
+    } catch (cause) {
+      throw new SealError('the sealed value was changed, moved or sealed by another key', { cause })
+    }
+    return plain
+  }
+}
+
+/** A stored value that does not open: never the caller's fault. */
+export class SealError extends Error {
+  override readonly name = 'SealError'
+}
+
+function deriveKey(master: Uint8Array): MasterKey {
+  return { id: Buffer.from(derive(master, 'key id', 4)).toString('hex'), sealing: derive(master, 'sealing', 32) }
+}
+
+function derive(master: Uint8Array, purpose: string, length: number): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', master, '', `user-group-service ${purpose}`, length))
+}

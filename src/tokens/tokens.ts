@@ -1,0 +1,64 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { isWellFormed, mintToken } from './format.ts'
+import type { KeyRing, Sealed } from './key-ring.ts'
+
+export type { Sealed }
+
+export interface SealedToken extends Sealed {
+  /** Finds the token without revealing it. */
+  hash: Uint8Array
+}
+
+/** The row a user group token belongs to: its seal opens nowhere else. */
+export interface TokenOwner {
+  teamId: number
+  groupId: number
+}
+
+/** All that is done with secrets: made here, sealed here, opened here. */
+export class Tokens {
+  readonly #ring: KeyRing
+  readonly #lookupKey: KeyObject
+
+  constructor(ring: KeyRing, lookupKey: Uint8Array) {
+    this.#ring = ring
+    this.#lookupKey = createSecretKey(lookupKey)
+  }
+
+  mintForUserGroup(): string {
+    return mintToken('ugt_')
+  }
+
+  mintForApi(): string {
+    return mintToken('uga_')
+  }
+
+  /** The hash a user group token is found by; undefined for what cannot be one. */
+  lookup(token: string): Uint8Array | undefined {
+    return isWellFormed(token, 'ugt_') ? this.hash(token) : undefined
+  }
+
+  lookupApiToken(token: string): Uint8Array | undefined {
+    return isWellFormed(token, 'uga_') ? this.hash(token) : undefined
+  }
+
+  hash(token: string): Uint8Array {
+    return createHmac('sha256', this.#lookupKey).update(token).digest()
+  }
+
+  seal(token: string, owner: TokenOwner): SealedToken {
+    return { ...this.#ring.seal(Buffer.from(token), tokenContext(owner)), hash: this.hash(token) }
+  }
+
+  open(sealed: Sealed, owner: TokenOwner): string {
+    return this.#ring.open(sealed, tokenContext(owner)).toString()
+  }
+
+  get newestKeyId(): string {
+    return this.#ring.newestId
+  }
+}
+
+function tokenContext(owner: TokenOwner): string {
+  return `user_group.token team=${owner.teamId} group=${owner.groupId}`
+}
