@@ -18,10 +18,10 @@ export interface Config {
   logLevel: LogLevel
 }
 
-/** Where the key ring comes from: the setting itself, a file that must exist, or a file made at the first start. */
+/** Where the key ring comes from: the setting itself, or a file, which the first start makes beside a new database. */
 export type MasterKeySource =
   | { kind: 'value'; keys: Buffer[] }
-  | { kind: 'file'; path: string; create: boolean }
+  | { kind: 'file'; path: string; besideDatabase?: string }
   | { kind: 'missing' }
 
 export interface Setting {
@@ -48,7 +48,8 @@ export const settings = [
   {
     name: 'UGS_API_TOKEN',
     default: 'none',
-    description: 'An API token with all scopes for the first team, made sure of at every start; 16 to 255 visible ASCII characters.',
+    description:
+      'An API token with all scopes for the first team, made sure of at every start; 16 to 255 visible ASCII characters.',
   },
   { name: 'UGS_WORKERS', default: '1', description: 'Processes that share the port, 1 to 64.' },
   {
@@ -139,8 +140,9 @@ function masterKeySource(
   database: DatabaseLocation,
 ): MasterKeySource {
   if (keys) return { kind: 'value', keys }
-  if (keyFile) return { kind: 'file', path: keyFile, create: false }
-  if (database.engine === 'sqlite') return { kind: 'file', path: resolve(database.path, '../master.key'), create: true }
+  if (keyFile) return { kind: 'file', path: keyFile }
+  if (database.engine === 'sqlite')
+    return { kind: 'file', path: resolve(database.path, '../master.key'), besideDatabase: database.path }
   return { kind: 'missing' }
 }
 

@@ -12,10 +12,16 @@ export const catalogue = {
     message: 'The API token is unknown, expired or revoked; ask the admin of your team for a new one.',
   },
   insufficient_scope: { status: 403, message: 'The API token lacks the scope this operation needs.' },
-  not_found: { status: 404, message: 'There is nothing at this path; see the list of operations in the documentation.' },
+  not_found: {
+    status: 404,
+    message: 'There is nothing at this path; see the list of operations in the documentation.',
+  },
   user_group_not_found: { status: 404, message: 'This team has no user group with that id.' },
   token_not_found: { status: 404, message: 'No user group of this team has that token.' },
-  method_not_allowed: { status: 405, message: 'This path does not take that method; the Allow header lists those it takes.' },
+  method_not_allowed: {
+    status: 405,
+    message: 'This path does not take that method; the Allow header lists those it takes.',
+  },
   request_timeout: { status: 408, message: 'The request did not arrive in time; send it again.' },
   token_already_rotated: {
     status: 409,
@@ -55,7 +61,10 @@ export class ServiceError extends Error {
   readonly headers: Record<string, string>
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
-    super(details.message ?? catalogue[code].message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(
+      details.message ?? catalogue[code].message,
+      details.cause === undefined ? undefined : { cause: details.cause },
+    )
     this.name = 'ServiceError'
     this.code = code
     this.status = catalogue[code].status
@@ -71,5 +80,9 @@ export function invalid(field: string, expectation: string): ServiceError {
 /** The one shape in which every failed call is answered. */
 export function errorBody(error: ServiceError, requestId: string) {
   const { code, message, field } = error
-  return { success: 0, error: field === undefined ? { code, message } : { code, message, field }, request_id: requestId }
+  return {
+    success: 0,
+    error: field === undefined ? { code, message } : { code, message, field },
+    request_id: requestId,
+  }
 }

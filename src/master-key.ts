@@ -1,20 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type MasterKeySource, parseMasterKeys } from './config.ts'
 import { OperatorError } from './operator-error.ts'
 import { KeyRing } from './tokens/key-ring.ts'
 
-/** The configured master keys; makes the key file at the first start where the configuration says so. */
+/** The configured master keys; makes the key file when the database beside it is still to be made. */
 export function loadKeyRing(source: MasterKeySource): KeyRing {
   if (source.kind === 'missing') throw new OperatorError('There is no master key.', 'Set UGS_MASTER_KEY.')
-  return new KeyRing(source.kind === 'value' ? source.keys : readKeyFile(source.path, source.create))
+  return new KeyRing(source.kind === 'value' ? source.keys : readKeyFile(source.path, source.besideDatabase))
 }
 
-function readKeyFile(path: string, create: boolean): Buffer[] {
-  const text = readIfThere(path) ?? (create ? createKeyFile(path) : undefined)
+function readKeyFile(path: string, database: string | undefined): Buffer[] {
+  const isFirstStart = database !== undefined && !existsSync(database)
+  const text = readIfThere(path) ?? (isFirstStart ? createKeyFile(path) : undefined)
   if (text === undefined)
-    throw new OperatorError(`The master key file ${path} does not exist.`, 'Correct UGS_MASTER_KEY_FILE.')
+    throw new OperatorError(
+      `The master key file ${path} does not exist${database === undefined ? '' : ', but the database beside it does'}.`,
+      database === undefined
+        ? 'Correct UGS_MASTER_KEY_FILE.'
+        : 'Restore it from your backup, or set UGS_MASTER_KEY: without the key the stored tokens cannot be opened.',
+    )
   try {
     return parseMasterKeys(text.trim())
   } catch (error) {

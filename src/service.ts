@@ -14,10 +14,7 @@ export interface Service {
 }
 
 /** The database, migrated, and the keys, proven to open it. */
-export async function openService(
-  config: Config,
-  onConnectionError?: (error: Error) => void,
-): Promise<Service> {
+export async function openService(config: Config, onConnectionError?: (error: Error) => void): Promise<Service> {
   const clock = systemClock
   const ring = loadKeyRing(config.masterKey)
   const store = await openStore(config.database, { clock, ...(onConnectionError && { onConnectionError }) })

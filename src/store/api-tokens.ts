@@ -1,5 +1,5 @@
 import type { ApiToken, Caller, NewApiToken, Scope } from '../api-tokens/api-token.ts'
-import { type Database, run, sql } from './database.ts'
+import { type Database, run, sql, type Work } from './database.ts'
 import type { ApiTokens } from './store.ts'
 
 type ApiTokenRow = [
@@ -35,6 +35,13 @@ export async function findCaller(database: Database, hash: Uint8Array): Promise<
   return { ...apiToken([id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt]), teamId }
 }
 
+/** False when the hash is known already. */
+export function* addApiToken(teamId: number, token: NewApiToken, now: number): Work<boolean> {
+  const { id, hash, name, scopes, expiresAt } = token
+  const added = yield* run(insertUnlessThere, id, teamId, hash, name, scopes.join(' '), now, expiresAt)
+  return added.length > 0
+}
+
 export class ApiTokenStore implements ApiTokens {
   readonly #database: Database
   readonly #teamId: number
@@ -45,12 +52,7 @@ export class ApiTokenStore implements ApiTokens {
   }
 
   add(token: NewApiToken, now: number): Promise<boolean> {
-    const { id, hash, name, scopes, expiresAt } = token
-    const teamId = this.#teamId
-    return this.#database.write(function* () {
-      const added = yield* run(insertUnlessThere, id, teamId, hash, name, scopes.join(' '), now, expiresAt)
-      return added.length > 0
-    }, 'once')
+    return this.#database.write(() => addApiToken(this.#teamId, token, now), 'once')
   }
 
   async list(): Promise<ApiToken[]> {

@@ -31,6 +31,10 @@ export class MasterKeyStore implements KeyStore {
     })
   }
 
+  async all(): Promise<ReadonlyMap<string, Uint8Array>> {
+    return new Map(await this.#database.read(masterKeys))
+  }
+
   async countSealedByOthers(keyId: string): Promise<number> {
     const [row] = await this.#database.read(countByOthers, keyId)
     return row?.[0] ?? 0

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts'
-import { findCaller, ApiTokenStore } from './api-tokens.ts'
-import { type Database, sql } from './database.ts'
+import { ApiTokenStore, findCaller } from './api-tokens.ts'
+import type { Database } from './database.ts'
 import { MasterKeyStore } from './keys.ts'
-import { migrate } from './migrations/migrate.ts'
+import { migrate, refuseOutdated } from './migrations/migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Store, TeamStore } from './store.ts'
@@ -13,23 +13,22 @@ export type DatabaseLocation = { engine: 'sqlite'; path: string } | { engine: 'p
 
 export interface OpenOptions {
   clock: Clock
+  /** False for a look that changes nothing: an outdated database is refused. */
+  upgrade?: boolean
   onConnectionError?: (error: Error) => void
 }
 
-/** Opens the database, brought up to date. */
+/** Opens the database, by default brought up to date. */
 export async function openStore(location: DatabaseLocation, options: OpenOptions): Promise<Store> {
-  const database =
-    location.engine === 'sqlite' ? openSqlite(location.path) : await openPostgres(location.url, options)
+  const database = location.engine === 'sqlite' ? openSqlite(location.path) : await openPostgres(location.url, options)
   try {
-    await migrate(database, options.clock.now())
+    await (options.upgrade === false ? refuseOutdated(database) : migrate(database, options.clock.now()))
   } catch (error) {
     await database.close()
     throw error
   }
   return storeOn(database)
 }
-
-const one = sql<[one: number]>`select 1`
 
 function storeOn(database: Database): Store {
   return {
@@ -41,7 +40,6 @@ function storeOn(database: Database): Store {
       userGroups: new UserGroupStore(database, teamId),
       apiTokens: new ApiTokenStore(database, teamId),
     }),
-    ping: async () => void (await database.read(one)),
     stats: () => database.stats(),
     close: () => database.close(),
   }

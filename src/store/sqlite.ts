@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -32,6 +32,19 @@ export function openSqlite(path: string): Database {
     )
   }
   return new Sqlite(connection)
+}
+
+/** A consistent copy, taken page by page while others read and write. */
+export async function copySqlite(path: string, copy: string, onProgress: (done: number, total: number) => void) {
+  const source = new DatabaseSync(path, { timeout: patience, readOnly: true })
+  try {
+    await backup(source, copy, {
+      rate: 1_000,
+      progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
+    })
+  } finally {
+    source.close()
+  }
 }
 
 function connect(path: string): DatabaseSync {
@@ -187,7 +200,7 @@ function dialect(text: string): string {
     .replaceAll(/\b(bigint|smallint)\b/g, 'integer')
     .replaceAll(/\bbytea\b/g, 'blob')
     .replaceAll(' collate "C"', '')
-    .replace(/^(create table [^]*\))$/, '$1 strict')
+    .replace(/^(create table .*\))$/s, '$1 strict')
 }
 
 function primaryCode(error: unknown): number | undefined {

@@ -12,8 +12,6 @@ export interface Store {
   /** All else is bound to a team: no method below takes a team id, so none can forget it. */
   forTeam(teamId: number): TeamStore
   readonly keys: KeyStore
-  /** Fails when the database does not answer. */
-  ping(): Promise<void>
   stats(): DatabaseStats
   close(): Promise<void>
 }
@@ -50,8 +48,14 @@ export interface Teams {
   create(name: string, now: number): Promise<Team>
   list(): Promise<Team[]>
   find(id: number): Promise<Team | undefined>
-  /** The team every installation starts with; made when there is none. */
-  first(now: number): Promise<Team>
+  /** The team every installation starts with, made when there is none, and its API token. */
+  prepareFirst(token: NewApiToken, when: 'always' | 'if_none', now: number): Promise<FirstTeam>
+}
+
+export interface FirstTeam {
+  team: Team
+  /** What became of the API token: a revoked one stays revoked. */
+  token: 'added' | 'kept' | 'revoked'
 }
 
 export interface SealedRow {
@@ -62,11 +66,10 @@ export interface SealedRow {
 
 /** For re-sealing under a new master key: a walk over the rows of all teams, in the order of their ids. */
 export interface KeyStore {
-  /**
-   * Hands over the look-up key as it is sealed under each master key in use; `register` may answer with one more, and
-   * is alone with the table while it decides.
-   */
+  /** Shows `decide` what is there and adds what it answers with; nobody else changes the table meanwhile. */
   register(decide: (known: ReadonlyMap<string, Uint8Array>) => Sealed | undefined, now: number): Promise<void>
+  /** The look-up key as it is sealed under each master key in use. */
+  all(): Promise<ReadonlyMap<string, Uint8Array>>
   countSealedByOthers(keyId: string): Promise<number>
   sealedByOthers(keyId: string, afterGroupId: number, limit: number): Promise<SealedRow[]>
   /** Leaves a token alone that was rotated in the meantime. */

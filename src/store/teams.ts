@@ -1,6 +1,8 @@
+import type { NewApiToken } from '../api-tokens/api-token.ts'
 import type { Team } from '../teams/team.ts'
+import { addApiToken } from './api-tokens.ts'
 import { type Database, run, sql, type Work } from './database.ts'
-import type { Teams } from './store.ts'
+import type { FirstTeam, Teams } from './store.ts'
 
 type TeamRow = [id: number, name: string, createdAt: number]
 
@@ -8,6 +10,9 @@ const nextId = sql<[id: number]>`select coalesce(max(id), 0) + 1 from team`
 const insert = sql<TeamRow>`insert into team (id, name, created_at) values ($1, $2, $3) returning id, name, created_at`
 const all = sql<TeamRow>`select id, name, created_at from team order by id`
 const byId = sql<TeamRow>`select id, name, created_at from team where id = $1`
+
+const anyApiToken = sql<[id: number]>`select id from api_token where team_id = $1 limit 1`
+const revocation = sql<[revokedAt: number | null]>`select revoked_at from api_token where hash = $1`
 
 export class TeamsStore implements Teams {
   readonly #database: Database
@@ -29,10 +34,14 @@ export class TeamsStore implements Teams {
     return row && team(row)
   }
 
-  first(now: number): Promise<Team> {
-    return this.#database.exclusively(function* () {
+  prepareFirst(token: NewApiToken, when: 'always' | 'if_none', now: number): Promise<FirstTeam> {
+    return this.#database.exclusively(function* (): Work<FirstTeam> {
       const [row] = yield* run(all)
-      return row ? team(row) : yield* createTeam('First team', now)
+      const first = row ? team(row) : yield* createTeam('First team', now)
+      if (when === 'if_none' && (yield* run(anyApiToken, first.id)).length > 0) return { team: first, token: 'kept' }
+      if (yield* addApiToken(first.id, token, now)) return { team: first, token: 'added' }
+      const [known] = yield* run(revocation, token.hash)
+      return { team: first, token: known?.[0] == null ? 'kept' : 'revoked' }
     })
   }
 }

@@ -50,8 +50,18 @@ export class Tokens {
     return { ...this.#ring.seal(Buffer.from(token), tokenContext(owner)), hash: this.hash(token) }
   }
 
-  open(sealed: Sealed, owner: TokenOwner): string {
-    return this.#ring.open(sealed, tokenContext(owner)).toString()
+  open(group: { id: number; teamId: number; token: Sealed }): string {
+    return this.#ring.open(group.token, tokenContext({ teamId: group.teamId, groupId: group.id })).toString()
+  }
+
+  /** The same token under the newest master key. */
+  reseal(sealed: Sealed, owner: TokenOwner): Sealed {
+    const context = tokenContext(owner)
+    return this.#ring.seal(this.#ring.open(sealed, context), context)
+  }
+
+  canOpen(keyId: string): boolean {
+    return this.#ring.has(keyId)
   }
 
   get newestKeyId(): string {

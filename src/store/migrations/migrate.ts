@@ -14,11 +14,30 @@ const recordVersion = sql`insert into schema_version (version, applied_at) value
 
 /** Ten processes that start at once migrate once: the others wait for the first and find nothing left to do. */
 export function migrate(database: Database, now: number): Promise<void> {
-  return database.exclusively(() => steps(now))
+  return database.exclusively(function* () {
+    yield* run(createVersions)
+    const current = yield* currentVersion()
+    for (const [index, statements] of migrations.entries()) {
+      if (index < current) continue
+      for (const statement of statements) yield* run(statement)
+      yield* run(recordVersion, index + 1, now)
+    }
+  })
 }
 
-function* steps(now: number): Work<void> {
-  yield* run(createVersions)
+/** For a look that changes nothing: refuses a database that a start would migrate first. */
+export function refuseOutdated(database: Database): Promise<void> {
+  return database.exclusively(function* () {
+    const current = yield* currentVersion()
+    if (current < migrations.length)
+      throw new OperatorError(
+        `The database is at schema version ${current}; this program needs ${migrations.length}.`,
+        'Start the service once: it migrates the database.',
+      )
+  })
+}
+
+function* currentVersion(): Work<number> {
   const [row] = yield* run(latestVersion)
   const current = row?.[0] ?? 0
   if (current > migrations.length)
@@ -26,9 +45,5 @@ function* steps(now: number): Work<void> {
       `The database is at schema version ${current}, newer than this program's ${migrations.length}.`,
       'Run the newer version of the program that wrote it.',
     )
-  for (const [index, statements] of migrations.entries()) {
-    if (index < current) continue
-    for (const statement of statements) yield* run(statement)
-    yield* run(recordVersion, index + 1, now)
-  }
+  return current
 }

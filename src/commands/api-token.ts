@@ -1,0 +1,133 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { type ApiToken, type Scope, scopes, state } from '../api-tokens/api-token.ts'
+import { newId } from '../ids.ts'
+import { OperatorError } from '../operator-error.ts'
+import { parseName } from './team.ts'
+import { print, printJson, say, table, when } from './terminal.ts'
+import { teamNamed, withService } from './with-service.ts'
+
+interface TeamOptions {
+  team: number
+  json?: boolean
+}
+
+export function addApiTokenCommands(program: Command): void {
+  const apiToken = program.command('api-token').description('Make, list and revoke the API tokens of a team.')
+
+  apiToken
+    .command('create')
+    .description('Make an API token and print its secret, this once.')
+    .argument('<name>', 'what it is for, such as "billing back end"', parseName)
+    .option('--team <id>', 'the team it belongs to', parseId, 1)
+    .option('--scope <scope...>', `what it may do: ${scopes.join(', ')}`, addScope)
+    .option('--expires <time>', 'when it ends: 90d, 12h or 2027-01-31T00:00:00Z (default: never)', parseExpiry)
+    .option('--json', 'print it as JSON, with the secret under "token"')
+    .addHelpText('after', '\nExample:\n  ugs api-token create "dashboard server" --scope verify --expires 90d')
+    .action((name: string, options: TeamOptions & { scope?: Scope[]; expires?: Expiry }) =>
+      withService(async (service) => {
+        const { store, tokens, clock } = service
+        const team = await teamNamed(service, options.team)
+        const now = clock.now()
+        const secret = tokens.mintForApi()
+        const made = {
+          id: newId(now),
+          name,
+          scopes: options.scope ?? (['provision'] as const),
+          expiresAt: options.expires?.(now) ?? null,
+        }
+        await store.forTeam(team.id).apiTokens.add({ ...made, hash: tokens.hash(secret) }, now)
+        if (options.json)
+          printJson({
+            ...forScripts({ ...made, createdAt: now, revokedAt: null, lastUsedAt: null }, now),
+            token: secret,
+          })
+        else {
+          say(`API token ${made.id} of team ${team.id}, scope ${made.scopes.join(', ')}. It is shown only now:`)
+          print(secret)
+        }
+      }),
+    )
+
+  apiToken
+    .command('list')
+    .description('List the API tokens of a team, never their secrets.')
+    .option('--team <id>', 'the team', parseId, 1)
+    .option('--json', 'print them as JSON')
+    .addHelpText('after', '\nExample:\n  ugs api-token list --team 1')
+    .action((options: TeamOptions) =>
+      withService(async (service) => {
+        const { store, clock } = service
+        const now = clock.now()
+        const all = await store.forTeam((await teamNamed(service, options.team)).id).apiTokens.list()
+        if (options.json) return printJson(all.map((token) => forScripts(token, now)))
+        const rows = all.map((token) => [
+          String(token.id),
+          token.name,
+          token.scopes.join(','),
+          state(token, now),
+          when(token.expiresAt),
+          when(token.lastUsedAt),
+        ])
+        print(table(['ID', 'NAME', 'SCOPES', 'STATE', 'EXPIRES', 'LAST USED'], rows))
+      }),
+    )
+
+  apiToken
+    .command('revoke')
+    .description('End an API token; the next request with it is refused, on every process.')
+    .argument('<id>', 'its id, as "ugs api-token list" shows it', parseId)
+    .option('--team <id>', 'the team it belongs to', parseId, 1)
+    .option('--json', 'print the revoked token as JSON')
+    .addHelpText('after', '\nExample:\n  ugs api-token revoke 186123456789012')
+    .action((id: number, options: TeamOptions) =>
+      withService(async (service) => {
+        const { store, clock } = service
+        const team = await teamNamed(service, options.team)
+        const revoked = await store.forTeam(team.id).apiTokens.revoke(id, clock.now())
+        if (revoked === undefined)
+          throw new OperatorError(
+            `Team ${team.id} has no API token ${id}.`,
+            `List them with: ugs api-token list --team ${team.id}`,
+          )
+        if (options.json) printJson(forScripts(revoked, clock.now()))
+        else print(`Revoked API token ${id} (${revoked.name}).`)
+      }),
+    )
+}
+
+type Expiry = (now: number) => number
+
+function parseId(text: string): number {
+  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('An id is a positive whole number.')
+  return Number(text)
+}
+
+function addScope(text: string, chosen: Scope[] = []): Scope[] {
+  const scope = scopes.find((candidate) => candidate === text)
+  if (scope === undefined) throw new InvalidArgumentError(`A scope is one of ${scopes.join(', ')}.`)
+  return [...new Set([...chosen, scope])]
+}
+
+function parseExpiry(text: string): Expiry {
+  const span = /^([1-9]\d{0,4})([dh])$/.exec(text)
+  if (span) return (now) => now + Number(span[1]) * (span[2] === 'd' ? 86_400_000 : 3_600_000)
+  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw new InvalidArgumentError('Write 90d, 12h, 2027-01-31 or 2027-01-31T00:00:00Z.')
+  return (now) => {
+    if (time <= now) throw new OperatorError(`${text} is in the past.`, 'Choose a time to come.')
+    return time
+  }
+}
+
+function forScripts(token: ApiToken, now: number) {
+  return {
+    id: token.id,
+    name: token.name,
+    scopes: token.scopes,
+    state: state(token, now),
+    created_at: when(token.createdAt),
+    expires_at: token.expiresAt === null ? null : when(token.expiresAt),
+    revoked_at: token.revokedAt === null ? null : when(token.revokedAt),
+    last_used_at: token.lastUsedAt === null ? null : when(token.lastUsedAt),
+  }
+}

@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { chmod, rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import { OperatorError } from '../operator-error.ts'
+import { copySqlite } from '../store/sqlite.ts'
+import { print, printJson, progressBar } from './terminal.ts'
+
+export function addBackupCommand(program: Command): void {
+  program
+    .command('backup')
+    .description('Copy the SQLite database to a file, while the service runs.')
+    .argument('<file>', 'where to put the copy; it must not exist yet')
+    .option('--json', 'print the result as JSON')
+    .addHelpText(
+      'after',
+      `
+The copy holds no token in the clear and is worth nothing without the master key: keep that one too, elsewhere.
+To restore, stop the service and put the copy in the database's place, without the -wal and -shm files of the old one.
+
+Example:
+  ugs backup /backups/user-groups-$(date +%F).db`,
+    )
+    .action(async (file: string, options: { json?: boolean }) => {
+      const { database } = readConfig(process.env)
+      if (database.engine !== 'sqlite')
+        throw new OperatorError('ugs backup copies SQLite databases only.', 'For PostgreSQL use pg_dump.')
+      if (!existsSync(database.path))
+        throw new OperatorError(`There is no database at ${database.path}.`, 'Check DATABASE_URL.')
+      const target = resolve(file)
+      if (existsSync(target))
+        throw new OperatorError(`${target} exists already.`, 'Choose another name, or move it away.')
+      await backUp(database.path, target)
+      if (options.json) printJson({ file: target })
+      else
+        print(
+          `Backed up to ${target}. Keep a copy of the master key elsewhere: the backup is worth nothing without it.`,
+        )
+    })
+}
+
+/** Made aside and renamed into place: the file is there whole, or not at all. */
+async function backUp(database: string, target: string): Promise<void> {
+  const draft = `${target}.part`
+  const bar = progressBar('Copying')
+  try {
+    await copySqlite(database, draft, bar.show)
+    await chmod(draft, 0o600)
+    await rename(draft, target)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw new OperatorError(
+      `The backup failed: ${(error as Error).message}.`,
+      'Check that the folder exists, is writable and has room.',
+      error,
+    )
+  } finally {
+    bar.end()
+  }
+}

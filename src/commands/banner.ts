@@ -1,0 +1,46 @@
+import type { FirstTeam } from '../store/store.ts'
+
+export interface Greeting {
+  version: string
+  address: string
+  database: string
+  team: FirstTeam['team']
+  /** Only when this start made it. */
+  freshToken: string | undefined
+}
+
+/** Where the service is, and a line for each operation that works when pasted. */
+export function banner({ version, address, database, team, freshToken }: Greeting): string {
+  const token = freshToken ?? '$UGS_API_TOKEN'
+  const call = (method: string, body: string) =>
+    `curl -sX ${method} ${address}/api/user -H "Authorization: Token ${token}" -H 'Content-Type: application/json' -d ${body}`
+  const lookUp = call('GET', `'{"user_group_id":"acme","name":"Acme"}'`)
+  const currentToken = `$(${lookUp} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`
+  const facts = [
+    ['Listening on', address],
+    ['Database', database],
+    ['Team', `${team.id} (${team.name})`],
+    [
+      'API token',
+      freshToken ? `${freshToken}   (shown only now)` : 'the one you have; lost? npx ugs api-token create NAME',
+    ],
+  ]
+  return `
+User Group Service ${version}
+
+${facts.map(([fact, value]) => `  ${fact?.padEnd(13)} ${value}`).join('\n')}
+
+Look a user group up, or create it:
+
+  ${lookUp}
+
+Rotate its token:
+
+  ${call('POST', `'{"current_token":"'"${currentToken}"'"}'`)}
+`
+}
+
+export function addressOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}

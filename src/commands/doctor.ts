@@ -1,0 +1,107 @@
+import { existsSync, statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { isUsable } from '../api-tokens/api-token.ts'
+import { systemClock } from '../clock.ts'
+import { type Config, readConfig } from '../config.ts'
+import { loadKeyRing } from '../master-key.ts'
+import { OperatorError } from '../operator-error.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { proveKeys } from '../unlock.ts'
+import { print, printJson } from './terminal.ts'
+
+interface Finding {
+  check: string
+  ok: boolean
+  finding: string
+  remedy?: string
+}
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('Check the settings, the database and the keys, and say what to do. Changes nothing.')
+    .option('--json', 'print the findings as JSON')
+    .addHelpText('after', '\nExample:\n  ugs doctor')
+    .action(async (options: { json?: boolean }) => {
+      const findings = await examine()
+      if (options.json) printJson(findings)
+      else for (const finding of findings) print(describe(finding))
+      if (findings.some(({ ok }) => !ok)) process.exitCode = 1
+    })
+}
+
+function describe({ check, ok, finding, remedy }: Finding): string {
+  return `${ok ? 'ok  ' : 'BAD '} ${check.padEnd(10)} ${finding}${remedy ? `\n${' '.repeat(16)}${remedy}` : ''}`
+}
+
+/** Each check builds on the one before; the first that fails ends the examination. */
+async function examine(): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const check = async <T>(name: string, look: () => Promise<{ finding: string; remedy?: string; value: T }>) => {
+    try {
+      const { value, ...good } = await look()
+      findings.push({ check: name, ok: true, ...good })
+      return value
+    } catch (error) {
+      const remedy = error instanceof OperatorError ? error.remedy : 'Run it again; if it stays, report it as a bug.'
+      findings.push({ check: name, ok: false, finding: (error as Error).message, remedy })
+      return undefined
+    }
+  }
+
+  const config = await check('settings', async () => ({ value: readConfig(process.env), finding: 'All are valid.' }))
+  if (config === undefined) return findings
+  if (config.database.engine === 'sqlite' && !existsSync(config.database.path)) {
+    findings.push({ check: 'database', ok: true, finding: `${config.database.path} will be made at the first start.` })
+    return findings
+  }
+  const store = await check('database', () => examineDatabase(config))
+  if (store === undefined) return findings
+  try {
+    await check('keys', () => examineKeys(config, store))
+    await check('api tokens', () => examineApiTokens(store))
+  } finally {
+    await store.close()
+  }
+  return findings
+}
+
+async function examineDatabase({ database }: Config) {
+  const store = await openStore(database, { clock: systemClock, upgrade: false })
+  return { value: store, finding: `${database.engine} answers; its schema is current.` }
+}
+
+async function examineKeys({ masterKey }: Config, store: Store) {
+  const ring = loadKeyRing(masterKey)
+  await proveKeys(ring, store.keys)
+  if (masterKey.kind === 'file' && (statSync(masterKey.path).mode & 0o077) !== 0)
+    throw new OperatorError(`Others on this machine may read ${masterKey.path}.`, `Run: chmod 600 ${masterKey.path}`)
+  const old = await store.keys.countSealedByOthers(ring.newestId)
+  const finding = `Master key ${ring.newestId} opens what is stored.`
+  if (old === 0) return { value: ring, finding }
+  return {
+    value: ring,
+    finding: `${finding} ${old} tokens are still under an older key.`,
+    remedy: 'Run: ugs keys rotate',
+  }
+}
+
+async function examineApiTokens(store: Store) {
+  const now = systemClock.now()
+  const idle: number[] = []
+  const teams = await store.teams.list()
+  for (const { id } of teams) {
+    const tokens = await store.forTeam(id).apiTokens.list()
+    if (!tokens.some((token) => isUsable(token, now))) idle.push(id)
+  }
+  if (idle.length > 0)
+    throw new OperatorError(
+      `Team ${idle.join(', ')} has no API token that works.`,
+      `Run: ugs api-token create NAME --team ${idle[0]}`,
+    )
+  return {
+    value: true,
+    finding: `${teams.length === 1 ? 'The team has' : `All ${teams.length} teams have`} one that works.`,
+  }
+}

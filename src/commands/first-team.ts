@@ -1,0 +1,26 @@
+import { scopes } from '../api-tokens/api-token.ts'
+import type { Config } from '../config.ts'
+import { newId } from '../ids.ts'
+import type { Service } from '../service.ts'
+import type { Team } from '../teams/team.ts'
+
+export interface Prepared {
+  team: Team
+  freshToken: string | undefined
+  warnings: string[]
+}
+
+/** Makes sure of the first team and its API token: the configured one, or at the very first start a new one. */
+export async function prepareFirstTeam({ store, tokens, clock }: Service, config: Config): Promise<Prepared> {
+  const now = clock.now()
+  const secret = config.apiToken ?? tokens.mintForApi()
+  const name = config.apiToken === undefined ? 'First API token' : 'UGS_API_TOKEN'
+  const token = { id: newId(now), name, scopes, hash: tokens.hash(secret), expiresAt: null }
+  const first = await store.teams.prepareFirst(token, config.apiToken === undefined ? 'if_none' : 'always', now)
+  const warnings: string[] = []
+  if (config.apiToken !== undefined && config.apiToken.length < 32)
+    warnings.push('UGS_API_TOKEN is shorter than 32 characters: use a longer random one.')
+  if (first.token === 'revoked') warnings.push('UGS_API_TOKEN was revoked and stays so: unset it, or set a new one.')
+  const isFresh = config.apiToken === undefined && first.token === 'added'
+  return { team: first.team, freshToken: isFresh ? secret : undefined, warnings }
+}

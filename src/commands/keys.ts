@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import type { Service } from '../service.ts'
+import { print, printJson, progressBar } from './terminal.ts'
+import { withService } from './with-service.ts'
+
+const batch = 500
+
+export function addKeysCommands(program: Command): void {
+  program
+    .command('keys')
+    .description('Look after the master keys.')
+    .command('rotate')
+    .description('Seal every stored token anew under the newest master key, while the service runs.')
+    .option('--json', 'print the result as JSON')
+    .addHelpText(
+      'after',
+      `
+First restart the service with the new key in front: UGS_MASTER_KEY=NEW,OLD. Then run this with the same setting.
+It can be stopped and run again: it goes on where it was. Once it says that the old key is no longer needed, restart
+the service without it.
+
+Example:
+  UGS_MASTER_KEY=NEW,OLD ugs keys rotate`,
+    )
+    .action((options: { json?: boolean }) =>
+      withService(async (service) => {
+        const result = await rotateKeys(service)
+        if (options.json) return printJson(result)
+        print(`Sealed ${result.resealed} tokens anew under master key ${result.key}.`)
+        for (const id of result.retired) print(`Master key ${id} is no longer needed: take it out of UGS_MASTER_KEY.`)
+      }),
+    )
+}
+
+async function rotateKeys({ store, tokens }: Service) {
+  const key = tokens.newestKeyId
+  const bar = progressBar('Sealing')
+  const total = await store.keys.countSealedByOthers(key)
+  let resealed = 0
+  let last = 0
+  for (;;) {
+    const rows = await store.keys.sealedByOthers(key, last, batch)
+    if (rows.length === 0) break
+    resealed += await store.keys.reseal(rows.map((row) => ({ ...row, sealed: tokens.reseal(row.sealed, row.owner) })))
+    last = rows.at(-1)?.owner.groupId ?? last
+    bar.show(resealed, total)
+  }
+  bar.end()
+  return { key, resealed, retired: await store.keys.retireOthers(key) }
+}

@@ -1,0 +1,61 @@
+import { ServiceError } from '../errors.ts'
+import { OperatorError } from '../operator-error.ts'
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, 2))
+}
+
+/** For people, beside the output proper. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+/** Colour only where somebody looks. */
+export function red(text: string): string {
+  return process.stderr.isTTY && !process.env.NO_COLOR ? `\x1b[31m${text}\x1b[0m` : text
+}
+
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [headings, ...rows].map(line).join('\n')
+}
+
+export function when(time: number | null): string {
+  return time === null ? '-' : new Date(time).toISOString()
+}
+
+/** A bar on a terminal; nothing elsewhere, where it would be noise. */
+export function progressBar(what: string): { show(done: number, total: number): void; end(): void } {
+  const { isTTY } = process.stderr
+  const width = 30
+  return {
+    show(done, total) {
+      if (!isTTY) return
+      const share = total === 0 ? 1 : Math.min(1, done / total)
+      const bar = '█'.repeat(Math.round(share * width)).padEnd(width, '░')
+      process.stderr.write(`\r${what} ${bar} ${Math.floor(share * 100)} % (${done} of ${total})`)
+    },
+    end() {
+      if (isTTY) process.stderr.write('\n')
+    },
+  }
+}
+
+/** One sentence and a remedy. */
+export function explain(error: unknown): string {
+  if (error instanceof OperatorError) return `${red('ugs:')} ${error.message}\n  ${error.remedy}`
+  if (error instanceof ServiceError && error.code === 'unavailable')
+    return `${red('ugs:')} The database does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.\n  Run ugs doctor.`
+  return `${red('ugs:')} ${error instanceof Error ? error.message : String(error)}\n  This is a bug: please report it with the command you ran.`
+}

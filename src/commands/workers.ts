@@ -1,0 +1,134 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { Logger } from 'pino'
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+
+const shortestPause = 100
+const longestPause = 30_000
+/** A worker that lived this long was healthy: the next crash starts over with the shortest pause. */
+const healthyAfter = 60_000
+const collectPatience = 2_000
+
+type Figures = MetricObjectWithValues<MetricValue<string>>[]
+
+/** What the supervisor and its workers say to each other. */
+type Message =
+  | { kind: 'stop' }
+  | { kind: 'ask_figures'; id: number }
+  | { kind: 'figures'; id: number; figures: Figures }
+  | { kind: 'ask_metrics'; id: number }
+  | { kind: 'metrics'; id: number; text: string }
+
+export interface Supervision {
+  /** The port, once every worker listens on it. */
+  listening: Promise<number>
+  metricsContentType: string
+  collectMetrics(): Promise<string>
+  stop(): Promise<void>
+}
+
+/** Keeps `count` workers alive on one port, replacing those that crash after a growing pause. */
+export function supervise(count: number, log: Logger): Supervision {
+  let stopping = false
+  let pause = shortestPause
+  const listening = Promise.withResolvers<number>()
+  const ready = new Set<number>()
+
+  const fork = () => {
+    const worker = cluster.fork()
+    const started = performance.now()
+    worker.once('listening', ({ port }) => {
+      ready.add(worker.id)
+      if (ready.size === count) listening.resolve(port)
+    })
+    worker.on('message', (message: Message) => void answer(worker, message))
+    worker.once('exit', (code, signal) => {
+      if (stopping) return
+      // Before the first greeting there is nobody to serve: what stops a worker then stops the start.
+      if (ready.size < count && code !== 0) process.exit(code ?? 1)
+      if (performance.now() - started > healthyAfter) pause = shortestPause
+      log.error({ code, signal, pause_ms: pause }, 'worker died, starting another')
+      setTimeout(() => stopping || fork(), pause)
+      pause = Math.min(pause * 2, longestPause)
+    })
+  }
+  for (let i = 0; i < count; i++) fork()
+
+  const collectMetrics = async () => {
+    const figures = await Promise.all(alive().map(askFigures))
+    return AggregatorRegistry.aggregate(figures.filter((known) => known !== undefined)).metrics()
+  }
+  const answer = async (worker: Worker, message: Message) => {
+    if (message.kind === 'ask_metrics') send(worker, { kind: 'metrics', id: message.id, text: await collectMetrics() })
+  }
+
+  return {
+    listening: listening.promise,
+    metricsContentType: new Registry().contentType,
+    collectMetrics,
+    async stop() {
+      stopping = true
+      const exits = alive().map((worker) => once(worker, 'exit'))
+      for (const worker of alive()) send(worker, { kind: 'stop' })
+      await Promise.all(exits)
+    },
+  }
+}
+
+function alive(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true) as Worker[]
+}
+
+let questions = 0
+
+/** The figures of one worker; undefined when it is too busy, or gone. */
+function askFigures(worker: Worker): Promise<Figures | undefined> {
+  const id = ++questions
+  return new Promise((resolve) => {
+    const settle = (figures?: Figures) => {
+      clearTimeout(timer)
+      worker.off('message', listen)
+      resolve(figures)
+    }
+    const timer = setTimeout(settle, collectPatience)
+    const listen = (message: Message) => {
+      if (message.kind === 'figures' && message.id === id) settle(message.figures)
+    }
+    worker.on('message', listen)
+    send(worker, { kind: 'ask_figures', id })
+  })
+}
+
+function send(worker: Worker, message: Message): void {
+  if (worker.isConnected()) worker.send(message)
+}
+
+/** A worker's side: it hands its figures over, asks for everybody's, and stops when told to or left alone. */
+export function askSupervisor(registry: Registry) {
+  const stopped = Promise.withResolvers<void>()
+  const waiting = new Map<number, (text: string) => void>()
+  process.on('message', async (message: Message) => {
+    if (message.kind === 'stop') stopped.resolve()
+    if (message.kind === 'ask_figures')
+      tell({ kind: 'figures', id: message.id, figures: (await registry.getMetricsAsJSON()) as Figures })
+    if (message.kind === 'metrics') {
+      waiting.get(message.id)?.(message.text)
+      waiting.delete(message.id)
+    }
+  })
+  process.once('disconnect', () => stopped.resolve())
+  return {
+    stopped: stopped.promise,
+    collectMetrics: () => {
+      const id = ++questions
+      return new Promise<string>((resolve) => {
+        waiting.set(id, resolve)
+        tell({ kind: 'ask_metrics', id })
+      })
+    },
+  }
+}
+
+function tell(message: Message): void {
+  process.send?.(message)
+}

@@ -1,0 +1,51 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { allows, type Caller, isUsable, type Scope } from '../api-tokens/api-token.ts'
+import { ServiceError } from '../errors.ts'
+import type { Service } from '../service.ts'
+import { AuthFailures, RequestRates } from './rate-limits.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null
+  }
+}
+
+export interface Limits {
+  /** Requests a second for each API token; 0 is off. */
+  rateLimit: number
+  /** Failed authentications a minute from one address. */
+  authFailureLimit: number
+}
+
+export type Authenticate = (request: FastifyRequest, reply: FastifyReply, scope: Scope) => Promise<void>
+
+const challenge = { 'WWW-Authenticate': 'Token' }
+
+/** Decides who is calling, before the body is read, with one look-up by the keyed hash of the API token. */
+export function authenticator({ store, tokens, clock }: Service, limits: Limits): Authenticate {
+  const failures = new AuthFailures(limits.authFailureLimit)
+  const rates = limits.rateLimit > 0 ? new RequestRates(limits.rateLimit) : undefined
+
+  const refuse = (request: FastifyRequest, code: 'unauthenticated' | 'invalid_api_token'): never => {
+    const wait = failures.count(request.ip, clock.now())
+    if (wait > 0) throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(wait) } })
+    throw new ServiceError(code, { headers: challenge })
+  }
+
+  return async (request, reply, scope) => {
+    const token = /^token +([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    if (token === undefined) return refuse(request, 'unauthenticated')
+    const hash = tokens.lookupApiToken(token)
+    const caller = hash && (await store.findCaller(hash))
+    if (caller === undefined || !isUsable(caller, clock.now())) return refuse(request, 'invalid_api_token')
+    request.caller = caller
+    const rate = rates?.take(caller.id, clock.now())
+    if (rate) reply.headers(rate.headers)
+    if (rate && rate.retryAfter > 0)
+      throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(rate.retryAfter) } })
+    if (!allows(caller, scope))
+      throw new ServiceError('insufficient_scope', {
+        message: `The API token lacks the scope "${scope}" this operation needs.`,
+      })
+  }
+}

@@ -1,0 +1,32 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ServiceError } from '../errors.ts'
+import { parseJson } from '../json.ts'
+
+export const bodyLimit = 256 * 1024
+
+/** JSON in UTF-8 and nothing else. An empty body is undefined: an operation says what that means to it. */
+export function acceptJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit },
+    async (request: FastifyRequest, body: Buffer) => {
+      if (!isPlainUtf8(request)) throw new ServiceError('unsupported_media_type')
+      if (body.length === 0) return undefined
+      // Decoding would replace bad bytes, and two different ids could become one.
+      if (!isUtf8(body)) throw new ServiceError('invalid_json')
+      try {
+        return parseJson(body.toString())
+      } catch {
+        throw new ServiceError('invalid_json')
+      }
+    },
+  )
+}
+
+function isPlainUtf8({ headers }: FastifyRequest): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]
+  const encoding = headers['content-encoding']
+  return /^utf-?8$/i.test(charset ?? 'utf-8') && /^identity$/i.test(encoding ?? 'identity')
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { rawErrorAnswer } from './error-handler.ts'
+
+const lingerFor = 2_000
+const lingerBytes = 1024 * 1024
+
+/** How connections end when a request is not what it should be. */
+export function tendConnections(app: FastifyInstance): void {
+  app.addHook('onResponse', async (request) => lingerBriefly(request.raw))
+}
+
+/**
+ * A refused request may still be sending its body. Closing at once would reset the connection and lose the answer on
+ * its way; reading on for ever would serve a flood. So we read on for a moment, and then hang up.
+ */
+function lingerBriefly(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return
+  const { socket } = request
+  const limit = socket.bytesRead + lingerBytes
+  const hangUp = setTimeout(() => socket.destroy(), lingerFor)
+  const watch = () => {
+    if (socket.bytesRead > limit) socket.destroy()
+  }
+  request.on('data', watch)
+  const settle = () => clearTimeout(hangUp)
+  request.once('end', settle)
+  socket.once('close', settle)
+  request.resume()
+}
+
+/** Remembers the request under way on a connection, so that an error behind it does not overtake its answer. */
+export class RequestsUnderWay {
+  readonly #last = new WeakMap<Socket, FastifyReply>()
+
+  begin(reply: FastifyReply): void {
+    this.#last.set(reply.request.raw.socket, reply)
+  }
+
+  /** Answers what Node could not parse as HTTP. Returns the status, or undefined when nobody is there to read it. */
+  answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): number | undefined {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return undefined
+    }
+    const { status, text } = rawErrorAnswer(error)
+    const end = () => socket.end(text, () => socket.destroy())
+    const reply = this.#last.get(socket)
+    const finished = reply === undefined || reply.raw.writableFinished
+    if (finished) end()
+    else if (reply.request.raw.complete) reply.raw.once('finish', end)
+    else if (reply.raw.headersSent) socket.destroy()
+    else end()
+    return status
+  }
+}

@@ -1,0 +1,47 @@
+import type { Static, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { invalid, ServiceError } from '../errors.ts'
+import { fieldPath } from '../json.ts'
+
+/** A schema's `description` completes the sentence "<field> must be …", for the reader of an error and of the docs alike. */
+interface Described {
+  description?: string
+  properties?: Record<string, Described>
+  additionalProperties?: Described | boolean
+  items?: Described
+}
+
+/** Refuses what does not fit `schema`, naming the field and what it must be. `what` names the whole: "The body". */
+export function validator<S extends TSchema>(schema: S, what: string): (value: unknown) => Static<S> {
+  const compiled = Compile(schema)
+  return (value) => {
+    if (compiled.Check(value)) return value as Static<S>
+    const [error] = compiled.Errors(value)
+    const path = pathOf(error?.instancePath ?? '', error?.schemaPath ?? '')
+    if (error?.keyword === 'required') path.push(error.params.requiredProperties[0] ?? '')
+    if (path.length === 0) throw new ServiceError('invalid_request', { message: `${what} must be a JSON object.` })
+    const { expectation, depth } = describe(schema as Described, path)
+    throw invalid(fieldPath(path.slice(0, depth)), expectation)
+  }
+}
+
+function pathOf(pointer: string, schemaPath: string): string[] {
+  const path = pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+  // A bad key is the fault of the object that holds it.
+  return schemaPath.includes('/propertyNames') ? path.slice(0, -1) : path
+}
+
+/** The expectation of the deepest described schema on the way to the fault. */
+function describe(schema: Described, path: readonly string[]): { expectation: string; depth: number } {
+  let at: Described | undefined = schema
+  let found = { expectation: 'is not valid', depth: path.length }
+  for (const [index, segment] of path.entries()) {
+    const additional: Described | boolean | undefined = at?.additionalProperties
+    at = at?.properties?.[segment] ?? at?.items ?? (typeof additional === 'object' ? additional : undefined)
+    if (at?.description !== undefined) found = { expectation: `must be ${at.description}`, depth: index + 1 }
+  }
+  return found
+}

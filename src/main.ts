@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import { addApiTokenCommands } from './commands/api-token.ts'
+import { addBackupCommand } from './commands/backup.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
+import { addKeysCommands } from './commands/keys.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { addTeamCommands } from './commands/team.ts'
+import { explain, say } from './commands/terminal.ts'
+import { version } from './version.ts'
+
+const program = new Command('ugs')
+  .description('User Group Service: looks up, creates and rotates the user groups you show dashboards to.')
+  .version(version)
+  .showHelpAfterError('(add --help for the way to call it)')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+
+addServeCommand(program)
+addTeamCommands(program)
+addApiTokenCommands(program)
+addKeysCommands(program)
+addBackupCommand(program)
+addDoctorCommand(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  say(explain(error))
+  process.exit(1)
+}

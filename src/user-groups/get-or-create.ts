@@ -1,0 +1,56 @@
+import Type, { type Static } from 'typebox'
+import type { TeamContext } from '../http/operation.ts'
+import { operation } from '../http/operation.ts'
+import { newId } from '../ids.ts'
+import { GetOrCreateIn, UserGroupOut } from './schema.ts'
+import { present, propertiesJson } from './user-group.ts'
+
+const reply = { new_user_group: Type.Boolean(), user_group: UserGroupOut }
+
+export const getOrCreate = operation({
+  id: 'user_group.get_or_create',
+  method: 'GET',
+  path: '/api/user',
+  summary: 'Look a user group up, or create it.',
+  scope: 'provision',
+  body: GetOrCreateIn,
+  missingBody:
+    'The request has no body. A proxy or client may have dropped the body of this GET; ' +
+    'POST /api/user_groups takes the same body and gives the same answer.',
+  reply,
+  errors: [],
+  handle,
+})
+
+export const getOrCreateByPost = operation({
+  id: 'user_group.get_or_create_by_post',
+  method: 'POST',
+  path: '/api/user_groups',
+  summary: 'The same as GET /api/user, for clients and proxies that cannot send a body with a GET.',
+  scope: 'provision',
+  body: GetOrCreateIn,
+  reply,
+  errors: [],
+  handle,
+})
+
+async function handle({ body, team, teamId, tokens, clock }: TeamContext<Static<typeof GetOrCreateIn>>) {
+  // Checked for an existing group too: a request is right or wrong whoever was first.
+  const properties = propertiesJson(body.properties ?? {})
+  const existing = await team.userGroups.find(body.user_group_id)
+  if (existing) return { new_user_group: false, user_group: present(existing, tokens.open(existing)) }
+
+  const now = clock.now()
+  const { group, created } = await team.userGroups.getOrCreate(() => {
+    const id = newId(now)
+    return {
+      id,
+      providedId: body.user_group_id,
+      name: body.name ?? body.user_group_id,
+      mapping: JSON.stringify(body.mapping ?? {}),
+      properties,
+      token: tokens.seal(tokens.mintForUserGroup(), { teamId, groupId: id }),
+    }
+  }, now)
+  return { new_user_group: created, user_group: present(group, tokens.open(group)) }
+}

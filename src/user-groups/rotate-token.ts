@@ -1,0 +1,26 @@
+import { ServiceError } from '../errors.ts'
+import { operation } from '../http/operation.ts'
+import { RotateIn, UserGroupOut } from './schema.ts'
+import { present } from './user-group.ts'
+
+export const rotateToken = operation({
+  id: 'user_group.rotate_token',
+  method: 'POST',
+  path: '/api/user',
+  summary: 'Replace the token of a user group; the old one ends at once, or after grace_seconds.',
+  scope: 'provision',
+  body: RotateIn,
+  reply: { user_group: UserGroupOut },
+  errors: ['token_not_found', 'token_already_rotated'],
+  async handle({ body, team, tokens, clock }) {
+    const current = tokens.lookup(body.current_token)
+    if (current === undefined) throw new ServiceError('token_not_found')
+    const fresh = tokens.mintForUserGroup()
+    const group = await team.userGroups.replaceToken(
+      current,
+      { seal: (owner) => tokens.seal(fresh, owner), graceSeconds: body.grace_seconds ?? 0 },
+      clock.now(),
+    )
+    return { user_group: present(group, fresh) }
+  },
+})
