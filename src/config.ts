@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { OperatorError } from './operator-error.ts'
 import type { DatabaseLocation } from './store/open.ts'
+import { isVisibleAscii } from './tokens/format.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -155,7 +156,7 @@ function parseDatabase(text: string): DatabaseLocation {
 }
 
 function parseApiToken(text: string): string {
-  if (!/^[\x21-\x7e]{16,255}$/.test(text)) throw new Error('must be 16 to 255 visible ASCII characters')
+  if (!isVisibleAscii(text)) throw new Error('must be 16 to 255 visible ASCII characters')
   if (text.startsWith('ugt_')) throw new Error('is a user group token (ugt_…), not an API token')
   return text
 }

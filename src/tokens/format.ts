@@ -15,9 +15,13 @@ export function mintToken(prefix: TokenPrefix): string {
   return secret + checksum(secret)
 }
 
-/** False for a token that cannot have been minted here. A token without our prefix may come from elsewhere. */
-export function isWellFormed(token: string, prefix: TokenPrefix): boolean {
-  if (!token.startsWith(prefix)) return /^[\x21-\x7e]{16,255}$/.test(token)
+/** What a token from elsewhere looks like: one that an operator chose, or that came along from another system. */
+export function isVisibleAscii(token: string): boolean {
+  return /^[\x21-\x7e]{16,255}$/.test(token)
+}
+
+/** False for what looks minted here, but was not: a typing error, or a guess. */
+export function hasRightChecksum(token: string, prefix: TokenPrefix): boolean {
   if (token.length !== prefix.length + secretLength + checksumLength) return false
   const end = prefix.length + secretLength
   return token.slice(end) === checksum(token.slice(0, end))

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { isWellFormed, mintToken } from './format.ts'
+import { hasRightChecksum, isVisibleAscii, mintToken } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
 
 export type { Sealed }
@@ -35,11 +35,13 @@ export class Tokens {
 
   /** The hash a user group token is found by; undefined for what cannot be one. */
   lookup(token: string): Uint8Array | undefined {
-    return isWellFormed(token, 'ugt_') ? this.hash(token) : undefined
+    const plausible = token.startsWith('ugt_') ? hasRightChecksum(token, 'ugt_') : isVisibleAscii(token)
+    return plausible ? this.hash(token) : undefined
   }
 
+  /** The same for an API token. Its checksum is not looked at: an operator may have chosen it, with our prefix even. */
   lookupApiToken(token: string): Uint8Array | undefined {
-    return isWellFormed(token, 'uga_') ? this.hash(token) : undefined
+    return isVisibleAscii(token) ? this.hash(token) : undefined
   }
 
   hash(token: string): Uint8Array {

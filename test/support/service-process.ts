@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export const testApiToken = 'uga_test_only_0123456789abcdefghij'
+
+export interface ServiceProcess {
+  url: string
+  process: ChildProcess
+  /** All it has written so far. */
+  output(): { stdout: string; stderr: string }
+  /** Asks it to stop, and returns its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export type Environment = Record<string, string | undefined>
+
+/** The service as an operator runs it: a process of its own, on a free port. */
+export async function startService(environment: Environment): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+      const address = /Listening on +(http\S+)/.exec(stderr)?.[1]
+      if (address) resolve(address)
+    })
+    child.once('exit', (code) => reject(new Error(`the service exited with ${code} before it listened: ${stderr}`)))
+  })
+  return {
+    url,
+    process: child,
+    output: () => ({ stdout, stderr }),
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+      const exit = once(child, 'exit')
+      child.kill(signal)
+      const [code] = await exit
+      return code
+    },
+  }
+}
+
+/** Runs a `ugs` command to its end. */
+export async function ugs(environment: Environment, ...args: string[]) {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: cleanEnvironment(environment),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [code]] = await Promise.all([
+    child.stdout.setEncoding('utf8').toArray(),
+    child.stderr.setEncoding('utf8').toArray(),
+    once(child, 'close'),
+  ])
+  return { code: code as number | null, stdout: stdout.join(''), stderr: stderr.join('') }
+}
+
+/** None of the settings of whoever runs the tests. */
+function cleanEnvironment(environment: Environment): Environment {
+  const { PATH, HOME, TMPDIR, LANG } = process.env
+  return { PATH, HOME, TMPDIR, LANG, ...environment }
+}
