@@ -1,3 +1,6 @@
-import manifest from '../package.json' with { type: 'json' }
+import { readFileSync } from 'node:fs'
 
-export const { version } = manifest
+// Beside src/ in a checkout and beside dist/ in the package.
+const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+
+export const { version } = JSON.parse(manifest) as { version: string }
