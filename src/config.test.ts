@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { type Config, ConfigError, type Environment, logLevels, readConfig, settings } from './config.ts'
+
+const key = randomBytes(32).toString('base64')
+const otherKey = randomBytes(32).toString('base64')
+const postgres = 'postgres://ugs:hunter2@db.example/ugs'
+
+type SettingName = (typeof settings)[number]['name']
+type Reading = [text: string, read: (config: Config) => unknown, value: unknown]
+
+/** For every setting: texts and what they become, and texts that are refused. */
+const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Environment }> = {
+  PORT: {
+    good: [
+      ['0', (config) => config.port, 0],
+      ['9000', (config) => config.port, 9000],
+      ['65535', (config) => config.port, 65535],
+    ],
+    bad: ['65536', '-1', '80a', '8e3', '0x50', '80.5', ' 80', '80\n', '٣', 'http'],
+  },
+  HOST: {
+    good: [
+      ['0.0.0.0', (config) => config.host, '0.0.0.0'],
+      ['::1', (config) => config.host, '::1'],
+      ['localhost', (config) => config.host, 'localhost'],
+    ],
+    bad: [],
+  },
+  DATABASE_URL: {
+    good: [
+      ['sqlite:./a/b.db', (config) => config.database, { engine: 'sqlite', path: resolve('a/b.db') }],
+      ['sqlite:/a/b.db', (config) => config.database, { engine: 'sqlite', path: '/a/b.db' }],
+      ['sqlite:///a/b.db', (config) => config.database, { engine: 'sqlite', path: '/a/b.db' }],
+      [postgres, (config) => config.database, { engine: 'postgres', url: postgres }],
+      ['postgresql://db/ugs', (config) => config.database, { engine: 'postgres', url: 'postgresql://db/ugs' }],
+    ],
+    bad: [
+      'mysql://ugs:hunter2@db/ugs',
+      'postgres:hunter2',
+      'postgres://',
+      'sqlite:',
+      'sqlite::memory:',
+      './a.db',
+      'no',
+    ],
+    beside: { UGS_MASTER_KEY: key },
+  },
+  UGS_MASTER_KEY: {
+    good: [
+      [key, keysOf, [key]],
+      [key.replace('=', ''), keysOf, [key]],
+      [Buffer.from(key, 'base64').toString('base64url'), keysOf, [key]],
+      [`${key},${otherKey}`, keysOf, [key, otherKey]],
+      [` ${key} , ${otherKey}\n`, keysOf, [key, otherKey]],
+    ],
+    bad: [
+      ...['short', key.slice(1), `${key}A`, `*${key.slice(1)}`, `${key},`, `${key} ${otherKey}`, `${key},${key}`],
+      ...[randomBytes(31), randomBytes(33), randomBytes(16)].map((bytes) => bytes.toString('base64')),
+      randomBytes(32).toString('hex'),
+    ],
+  },
+  UGS_MASTER_KEY_FILE: {
+    good: [['keys/ring', (config) => config.masterKey, { kind: 'file', path: resolve('keys/ring') }]],
+    bad: [],
+  },
+  UGS_API_TOKEN: {
+    good: [
+      ['x'.repeat(16), (config) => config.apiToken, 'x'.repeat(16)],
+      ['~'.repeat(255), (config) => config.apiToken, '~'.repeat(255)],
+      ['uga_chosen_by_hand', (config) => config.apiToken, 'uga_chosen_by_hand'],
+    ],
+    bad: [
+      'x'.repeat(15),
+      'x'.repeat(256),
+      'secret with spaces',
+      'sécret-sécret-sécret',
+      `${'x'.repeat(20)}\n`,
+      'ugt_0123456789abcdef',
+    ],
+  },
+  UGS_WORKERS: {
+    good: [
+      ['1', (config) => config.workers, 1],
+      ['64', (config) => config.workers, 64],
+    ],
+    bad: ['0', '65', '-1', '1.5', 'two', 'auto'],
+  },
+  UGS_RATE_LIMIT: {
+    good: [
+      ['0', (config) => config.rateLimit, 0],
+      ['50', (config) => config.rateLimit, 50],
+    ],
+    bad: ['-1', '0.5', '50/s', 'off', '1000001'],
+  },
+  UGS_AUTH_FAILURE_LIMIT: {
+    good: [
+      ['1', (config) => config.authFailureLimit, 1],
+      ['600', (config) => config.authFailureLimit, 600],
+    ],
+    bad: ['0', '-1', 'many', 'Infinity'],
+  },
+  UGS_METRICS_PORT: {
+    good: [
+      ['0', (config) => config.metricsPort, 0],
+      ['9100', (config) => config.metricsPort, 9100],
+    ],
+    bad: ['65536', '-1', 'off', 'true'],
+  },
+  UGS_LOG_LEVEL: {
+    good: logLevels.map((level): Reading => [level, (config) => config.logLevel, level]),
+    bad: ['INFO', 'verbose', 'warning', '30'],
+  },
+}
+
+function keysOf({ masterKey }: Config): unknown {
+  return masterKey.kind === 'value' ? masterKey.keys.map((bytes) => bytes.toString('base64')) : masterKey
+}
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+describe('the settings', () => {
+  it('are all tested here', () => {
+    assert.deepEqual(Object.keys(cases).sort(), settings.map(({ name }) => name).sort())
+  })
+
+  for (const [name, { good, bad, beside }] of Object.entries(cases)) {
+    it(`take every good ${name}`, () => {
+      for (const [text, read, value] of good)
+        assert.deepEqual(read(readConfig({ ...beside, [name]: text })), value, JSON.stringify(text))
+    })
+
+    it(`refuse every bad ${name}, with one problem that names it`, () => {
+      for (const text of bad) {
+        const problems = problemsOf({ ...beside, [name]: text })
+        assert.equal(problems.length, 1, `${JSON.stringify(text)}: ${problems}`)
+        assert.match(String(problems[0]), new RegExp(`^${name}: .`))
+      }
+    })
+
+    it(`treat an empty ${name} as one that is not set`, () => {
+      assert.deepEqual(readConfig({ ...beside, [name]: '' }), readConfig({ ...beside }))
+    })
+  }
+
+  it('have a default for each, which needs no database server and no secret', () => {
+    const database = resolve('data/user-groups.db')
+    assert.deepEqual(readConfig({ PATH: '/bin', HOME: '/root', port: '1' }), {
+      port: 8080,
+      host: '127.0.0.1',
+      database: { engine: 'sqlite', path: database },
+      masterKey: { kind: 'file', path: resolve('data/master.key'), besideDatabase: database },
+      apiToken: undefined,
+      workers: 1,
+      rateLimit: 0,
+      authFailureLimit: 600,
+      metricsPort: undefined,
+      logLevel: 'info',
+    })
+  })
+
+  it('require a master key with PostgreSQL, and say how to make one', () => {
+    const [problem, ...more] = problemsOf({ DATABASE_URL: postgres })
+    assert.match(problem ?? '', /^UGS_MASTER_KEY: required .*randomBytes\(32\)/)
+    assert.equal(more.length, 0)
+    assert.deepEqual(problemsOf({ DATABASE_URL: postgres, UGS_MASTER_KEY_FILE: 'keys' }), [])
+  })
+
+  it('refuse two sources of the master key', () => {
+    assert.equal(problemsOf({ UGS_MASTER_KEY: key, UGS_MASTER_KEY_FILE: 'keys' }).length, 1)
+  })
+})
+
+describe('a configuration with several mistakes', () => {
+  it('is refused with all of them at once', () => {
+    const mistakes = Object.entries(cases).flatMap(([name, { bad }]) => (bad[0] === undefined ? [] : [[name, bad[0]]]))
+    const problems = problemsOf({ ...Object.fromEntries(mistakes), UGS_RATE_LIMT: '5' })
+    assert.deepEqual(
+      problems.map((problem) => problem.split(':')[0]).sort(),
+      [...mistakes.map(([name]) => name), 'UGS_RATE_LIMT'].sort(),
+    )
+  })
+
+  it('counts and lists them in the message, one on a line', () => {
+    assert.throws(() => readConfig({ PORT: '80a', UGS_WORKERS: '0' }), {
+      name: 'OperatorError',
+      message: /2 problems:\n {2}PORT: "80a" is not a port number\n {2}UGS_WORKERS: "0" is not/,
+      remedy: /docs\/configuration\.md/,
+    })
+    assert.throws(() => readConfig({ PORT: '80a' }), { message: /1 problem:/ })
+  })
+})
+
+describe('an unknown setting', () => {
+  for (const [typed, meant] of [
+    ['UGS_RATE_LIMT', 'UGS_RATE_LIMIT'],
+    ['UGS_MASTERKEY', 'UGS_MASTER_KEY'],
+    ['UGS_WORKER', 'UGS_WORKERS'],
+    ['UGS_LOGLEVEL', 'UGS_LOG_LEVEL'],
+    ['UGS_MASTER_KEYFILE', 'UGS_MASTER_KEY_FILE'],
+    ['UGS_API_TOKENS', 'UGS_API_TOKEN'],
+    ['UGS_AUTH_FAILURES_LIMIT', 'UGS_AUTH_FAILURE_LIMIT'],
+  ] as const)
+    it(`such as ${typed} is refused with the question whether ${meant} was meant`, () =>
+      assert.deepEqual(problemsOf({ [typed]: '1' }), [`${typed}: unknown setting (did you mean ${meant}?)`]))
+
+  it('far from any other is refused without a guess, and names that are not ours are left alone', () => {
+    assert.deepEqual(problemsOf({ UGS_COMPLETELY_DIFFERENT: '1', OTHER: 'x' }), [
+      'UGS_COMPLETELY_DIFFERENT: unknown setting',
+    ])
+  })
+})
+
+describe('a complaint about a setting', () => {
+  it('never repeats a secret', () => {
+    for (const name of ['UGS_MASTER_KEY', 'UGS_API_TOKEN', 'DATABASE_URL'] as const)
+      for (const text of cases[name].bad) {
+        const message = problemsOf({ [name]: text }).join()
+        for (const secret of name === 'DATABASE_URL' ? ['hunter2'] : text.split(','))
+          if (secret !== '') assert.equal(message.includes(secret.trim()), false, message)
+      }
+    assert.equal(problemsOf({ UGS_MASTER_KEEY: key, PORT: 'x' }).join().includes(key), false)
+  })
+})
