@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { KeyRing, SealError, type Sealed } from './key-ring.ts'
-import { Tokens } from './tokens.ts'
 
 const context = 'user_group.token team=1 group=2'
 const secret = Buffer.from('ugt_0123456789')
@@ -102,43 +101,5 @@ describe('a key ring', () => {
 
   it('cannot be empty', () => {
     assert.throws(() => new KeyRing([]))
-  })
-})
-
-describe('a sealed user group token', () => {
-  const tokens = new Tokens(newRing(), randomBytes(32))
-  const token = tokens.mintForUserGroup()
-  const sealed = tokens.seal(token, { teamId: 1, groupId: 23 })
-
-  it('opens in its own row', () => {
-    assert.equal(tokens.open({ id: 23, teamId: 1, token: sealed }), token)
-  })
-
-  for (const [where, row] of [
-    ['another group', { id: 24, teamId: 1 }],
-    ['another team', { id: 23, teamId: 2 }],
-    ['a row whose numbers read the same when run together', { id: 3, teamId: 12 }],
-    ['the row with both numbers swapped', { id: 1, teamId: 23 }],
-  ] as const)
-    it(`does not open when moved to ${where}`, () =>
-      assert.throws(() => tokens.open({ ...row, token: sealed }), SealError))
-
-  it('stays the same token, in the same row only, when sealed anew', () => {
-    const again = tokens.reseal(sealed, { teamId: 1, groupId: 23 })
-    assert.notDeepEqual(again.bytes, sealed.bytes)
-    assert.equal(tokens.open({ id: 23, teamId: 1, token: again }), token)
-    assert.throws(() => tokens.reseal(sealed, { teamId: 2, groupId: 23 }), SealError)
-  })
-
-  it('is found by a hash that only this database can make', () => {
-    assert.deepEqual(tokens.lookup(token), sealed.hash)
-    assert.notDeepEqual(new Tokens(newRing(), randomBytes(32)).lookup(token), sealed.hash)
-  })
-
-  it('is not even looked up with a typing error in it', () => {
-    assert.equal(tokens.lookup(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`), undefined)
-    assert.equal(tokens.lookup('short'), undefined)
-    assert.equal(tokens.lookup(`${'x'.repeat(20)} `), undefined)
-    assert.ok(tokens.lookup('a-token-from-another-system'))
   })
 })

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { KeyRing, SealError } from './key-ring.ts'
+import { type Place, Tokens } from './tokens.ts'
+
+function newTokens(): Tokens {
+  return new Tokens(new KeyRing([randomBytes(32)]), randomBytes(32))
+}
+
+const tokens = newTokens()
+const token = tokens.mintForUserGroup()
+const sealed = tokens.sealToken(token, 1, 23)
+
+describe('a sealed user group token', () => {
+  it('opens in its own row', () => {
+    assert.equal(tokens.openToken({ id: 23, teamId: 1, token: sealed }), token)
+  })
+
+  for (const [where, row] of [
+    ['another group', { id: 24, teamId: 1 }],
+    ['another team', { id: 23, teamId: 2 }],
+    ['a row whose numbers read the same when run together', { id: 3, teamId: 12 }],
+    ['the row with both numbers swapped', { id: 1, teamId: 23 }],
+  ] as const)
+    it(`does not open when moved to ${where}`, () =>
+      assert.throws(() => tokens.openToken({ ...row, token: sealed }), SealError))
+
+  it('does not open as a sealed value of another purpose', () => {
+    const place: Place = { purpose: 'user_group.token', teamId: 1, id: 23 }
+    assert.equal(tokens.open(sealed, place).toString(), token)
+    assert.throws(() => tokens.open(sealed, { ...place, purpose: 'data_source.connection' }), SealError)
+    assert.throws(() => tokens.open(sealed, { ...place, id: '23 ' }), SealError)
+  })
+
+  it('does not open with the keys of another database', () => {
+    assert.throws(() => newTokens().openToken({ id: 23, teamId: 1, token: sealed }), SealError)
+  })
+})
+
+describe('the hash a token is found by', () => {
+  it('is the same every time, and only this database can make it', () => {
+    assert.deepEqual(tokens.lookup(token), sealed.hash)
+    assert.deepEqual(tokens.hash(token), sealed.hash)
+    assert.notDeepEqual(newTokens().lookup(token), sealed.hash)
+    assert.notDeepEqual(tokens.lookup(tokens.mintForUserGroup()), sealed.hash)
+  })
+
+  it('is not even made for what cannot be a user group token', () => {
+    const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+    for (const text of [
+      mistyped,
+      token.slice(1, 10),
+      `${token} `,
+      '',
+      'short',
+      'x'.repeat(256),
+      'sécret-sécret-sécret',
+    ])
+      assert.equal(tokens.lookup(text), undefined, text)
+  })
+
+  it('is made for a token that came along from another system', () => {
+    assert.deepEqual(tokens.lookup('a-token-from-another-system'), tokens.hash('a-token-from-another-system'))
+  })
+
+  it('is made for an API token that an operator chose, with our prefix even', () => {
+    for (const text of [tokens.mintForApi(), 'uga_chosen_by_an_operator', 'x'.repeat(16)])
+      assert.deepEqual(tokens.lookupApiToken(text), tokens.hash(text))
+    for (const text of ['', 'x'.repeat(15), `${'x'.repeat(20)} y`]) assert.equal(tokens.lookupApiToken(text), undefined)
+  })
+})
