@@ -1,21 +1,67 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS } from 'node:http'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { createApiToken } from './api-tokens/create.ts'
+import { listApiTokens } from './api-tokens/list.ts'
+import { revokeApiToken } from './api-tokens/revoke.ts'
+import { createDataSource } from './data-sources/create.ts'
+import { deleteDataSource } from './data-sources/delete.ts'
+import { getDataSource } from './data-sources/get.ts'
+import { listDataSources } from './data-sources/list.ts'
+import { updateDataSource } from './data-sources/update.ts'
 import { ServiceError } from './errors.ts'
+import { listEvents } from './events/list.ts'
 import { authenticator, type Limits } from './http/authenticate.ts'
 import { acceptJson, bodyLimit } from './http/body.ts'
 import { RequestsUnderWay, tendConnections } from './http/connections.ts'
 import { answerError, answerNotFound, standingHeaders } from './http/error-handler.ts'
 import { healthz, readyz } from './http/health.ts'
 import type { Metrics } from './http/metrics.ts'
-import { type Operation, route } from './http/operation.ts'
+import { type Operation, route, routePath } from './http/operation.ts'
+import { createSchema } from './schemas/create.ts'
+import { deleteSchema } from './schemas/delete.ts'
+import { getSchema } from './schemas/get.ts'
+import { listSchemas } from './schemas/list.ts'
 import type { Service } from './service.ts'
+import { getTeam } from './teams/get.ts'
+import { updateTeam } from './teams/update.ts'
 import { tokenPattern } from './tokens/format.ts'
+import { deleteUserGroup } from './user-groups/delete.ts'
+import { getUserGroup } from './user-groups/get.ts'
 import { getOrCreate, getOrCreateByPost } from './user-groups/get-or-create.ts'
+import { listUserGroups } from './user-groups/list.ts'
 import { rotateToken } from './user-groups/rotate-token.ts'
+import { updateUserGroup } from './user-groups/update.ts'
+import { verifyToken } from './verify/verify.ts'
 
-/** Every operation there is. Routes, metrics, logs and the tests that cover all operations come from this list. */
-export const operations: readonly Operation[] = [getOrCreate, rotateToken, getOrCreateByPost, healthz, readyz]
+/** Every operation there is. Routes, metrics, logs, the OpenAPI document and the tests that cover all come from it. */
+export const operations: readonly Operation[] = [
+  getOrCreate,
+  rotateToken,
+  verifyToken,
+  getOrCreateByPost,
+  listUserGroups,
+  getUserGroup,
+  updateUserGroup,
+  deleteUserGroup,
+  createSchema,
+  listSchemas,
+  getSchema,
+  deleteSchema,
+  createDataSource,
+  listDataSources,
+  getDataSource,
+  updateDataSource,
+  deleteDataSource,
+  createApiToken,
+  listApiTokens,
+  revokeApiToken,
+  getTeam,
+  updateTeam,
+  listEvents,
+  healthz,
+  readyz,
+]
 
 export interface AppOptions {
   service: Service
@@ -98,7 +144,7 @@ function refuseOtherMethods(app: FastifyInstance, taken: readonly { method: stri
     const allowed = here.map(({ method }) => method).sort()
     app.route({
       method: METHODS.filter((method) => !allowed.includes(method)),
-      url,
+      url: routePath(url),
       onRequest: async () => {
         throw new ServiceError('method_not_allowed', { headers: { Allow: allowed.join(', ') } })
       },

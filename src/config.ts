@@ -17,6 +17,7 @@ export interface Config {
   authFailureLimit: number
   metricsPort: number | undefined
   logLevel: LogLevel
+  eventRetentionDays: number
 }
 
 /** Where the key ring comes from: the setting itself, or a file, which the first start makes beside a new database. */
@@ -64,6 +65,11 @@ export const settings = [
     description: 'Failed authentications a minute from one address, per process, before it gets 429.',
   },
   { name: 'UGS_METRICS_PORT', default: 'off', description: 'Serve /metrics without a token on a port of its own.' },
+  {
+    name: 'UGS_EVENT_RETENTION_DAYS',
+    default: '365',
+    description: 'How long the audit trail, and the memory of rotated tokens, goes back; 0 keeps everything.',
+  },
   { name: 'UGS_LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error, fatal or silent.' },
 ] as const satisfies Setting[]
 
@@ -94,6 +100,7 @@ export function readConfig(environment: Environment): Config {
     rateLimit: read('UGS_RATE_LIMIT', (text) => integer(text, 0, 1e6, 'a number of requests a second'), 0),
     authFailureLimit: read('UGS_AUTH_FAILURE_LIMIT', (text) => integer(text, 1, 1e9, 'a number of failures'), 600),
     metricsPort: read('UGS_METRICS_PORT', (text) => integer(text, 0, 65535, 'a port number'), undefined),
+    eventRetentionDays: read('UGS_EVENT_RETENTION_DAYS', (text) => integer(text, 0, 36_500, 'a number of days'), 365),
     logLevel: read('UGS_LOG_LEVEL', parseLogLevel, 'info'),
   }
   const keys = read('UGS_MASTER_KEY', parseMasterKeys, undefined)

@@ -3,6 +3,10 @@ export const catalogue = {
   invalid_json: { status: 400, message: 'The body is not valid JSON in UTF-8; send one JSON object.' },
   missing_body: { status: 400, message: 'The request has no body; send one JSON object.' },
   invalid_request: { status: 400, message: 'The request is not valid.' },
+  unknown_data_source: {
+    status: 400,
+    message: 'The mapping names a data source that this team does not have.',
+  },
   unauthenticated: {
     status: 401,
     message: 'Send the header "Authorization: Token <API_TOKEN>".',

@@ -37,3 +37,10 @@ export function state(token: ApiToken, now: number): 'active' | 'expired' | 'rev
   if (token.revokedAt !== null) return 'revoked'
   return isUsable(token, now) ? 'active' : 'expired'
 }
+
+/** How exact `lastUsedAt` is: one note a minute is enough for people, and cheap enough for every request. */
+const noteUseEvery = 60_000
+
+export function isUseNoted({ lastUsedAt }: ApiToken, now: number): boolean {
+  return lastUsedAt !== null && now - lastUsedAt < noteUseEvery
+}

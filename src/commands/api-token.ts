@@ -35,7 +35,7 @@ export function addApiTokenCommands(program: Command): void {
           scopes: options.scope ?? (['provision'] as const),
           expiresAt: options.expires?.(now) ?? null,
         }
-        await store.forTeam(team.id).apiTokens.add({ ...made, hash: tokens.hash(secret) }, now)
+        await store.forTeam(team.id, null).apiTokens.add({ ...made, hash: tokens.hash(secret) }, now)
         if (options.json)
           printJson({
             ...forScripts({ ...made, createdAt: now, revokedAt: null, lastUsedAt: null }, now),
@@ -58,7 +58,7 @@ export function addApiTokenCommands(program: Command): void {
       withService(async (service) => {
         const { store, clock } = service
         const now = clock.now()
-        const all = await store.forTeam((await teamNamed(service, options.team)).id).apiTokens.list()
+        const all = await store.forTeam((await teamNamed(service, options.team)).id, null).apiTokens.list()
         if (options.json) return printJson(all.map((token) => forScripts(token, now)))
         const rows = all.map((token) => [
           String(token.id),
@@ -83,10 +83,10 @@ export function addApiTokenCommands(program: Command): void {
       withService(async (service) => {
         const { store, clock } = service
         const team = await teamNamed(service, options.team)
-        const revoked = await store.forTeam(team.id).apiTokens.revoke(id, clock.now())
+        const revoked = await store.forTeam(team.id, null).apiTokens.revoke(id, clock.now(), 'may_go')
         if (revoked === undefined)
           throw new OperatorError(
-            `Team ${team.id} has no API token ${id}.`,
+            `Team ${team.id} has no API token ${id} to revoke.`,
             `List them with: ugs api-token list --team ${team.id}`,
           )
         if (options.json) printJson(forScripts(revoked, clock.now()))

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Service } from '../service.ts'
+import { sealPurposes } from '../tokens/tokens.ts'
 import { print, printJson, progressBar } from './terminal.ts'
 import { withService } from './with-service.ts'
 
@@ -10,7 +11,7 @@ export function addKeysCommands(program: Command): void {
     .command('keys')
     .description('Look after the master keys.')
     .command('rotate')
-    .description('Seal every stored token anew under the newest master key, while the service runs.')
+    .description('Seal every stored token and connection anew under the newest master key, while the service runs.')
     .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
@@ -26,7 +27,7 @@ Example:
       withService(async (service) => {
         const result = await rotateKeys(service)
         if (options.json) return printJson(result)
-        print(`Sealed ${result.resealed} tokens anew under master key ${result.key}.`)
+        print(`Sealed ${result.resealed} values anew under master key ${result.key}.`)
         for (const id of result.retired) print(`Master key ${id} is no longer needed: take it out of UGS_MASTER_KEY.`)
       }),
     )
@@ -37,13 +38,17 @@ async function rotateKeys({ store, tokens }: Service) {
   const bar = progressBar('Sealing')
   const total = await store.keys.countSealedByOthers(key)
   let resealed = 0
-  let last = 0
-  for (;;) {
-    const rows = await store.keys.sealedByOthers(key, last, batch)
-    if (rows.length === 0) break
-    resealed += await store.keys.reseal(rows.map((row) => ({ ...row, sealed: tokens.reseal(row.sealed, row.owner) })))
-    last = rows.at(-1)?.owner.groupId ?? last
-    bar.show(resealed, total)
+  for (const purpose of sealPurposes) {
+    let last: number | string = purpose === 'user_group.token' ? 0 : ''
+    for (;;) {
+      const rows = await store.keys.sealedByOthers(purpose, key, last, batch)
+      if (rows.length === 0) break
+      resealed += await store.keys.reseal(
+        rows.map((row) => ({ ...row, fresh: tokens.seal(tokens.open(row.sealed, row), row) })),
+      )
+      last = rows.at(-1)?.id ?? last
+      bar.show(resealed, total)
+    }
   }
   bar.end()
   return { key, resealed, retired: await store.keys.retireOthers(key) }

@@ -2,9 +2,10 @@ import cluster from 'node:cluster'
 import type { AddressInfo } from 'node:net'
 import type { Command } from 'commander'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { buildApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
+import { keepHistoryShort } from '../history.ts'
 import { Metrics } from '../http/metrics.ts'
 import { OperatorError } from '../operator-error.ts'
 import { openService, type Service } from '../service.ts'
@@ -40,7 +41,9 @@ async function serveAlone(config: Config): Promise<void> {
   const { port } = await listen(app, config)
   const closeMetrics = await serveMetrics(config, metrics.registry.contentType, collectMetrics)
   greet(config, prepared, port)
+  const stopPruning = prune(service, config, log)
   onStopSignal(async () => {
+    stopPruning()
     await close(app, service)
     await closeMetrics()
   })
@@ -67,7 +70,18 @@ async function serveAsWorker(config: Config): Promise<void> {
   const supervisor = askSupervisor(metrics.registry)
   const app = buildApp({ service, limits: config, log, metrics, collectMetrics: supervisor.collectMetrics })
   await listen(app, config)
-  onStopSignal(() => close(app, service), supervisor.stopped)
+  const stopPruning = prune(service, config, log)
+  const stop = () => {
+    stopPruning()
+    return close(app, service)
+  }
+  onStopSignal(stop, supervisor.stopped)
+}
+
+function prune(service: Service, { eventRetentionDays }: Config, log: Logger): () => void {
+  return keepHistoryShort(service, eventRetentionDays, (error) =>
+    log.warn({ reason: (error as Error).message }, 'old events could not be deleted; trying again in an hour'),
+  )
 }
 
 async function open(config: Config) {

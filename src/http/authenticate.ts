@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { allows, type Caller, isUsable, type Scope } from '../api-tokens/api-token.ts'
+import { allows, type Caller, isUsable, isUseNoted, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
 import type { Service } from '../service.ts'
 import { AuthFailures, RequestRates } from './rate-limits.ts'
@@ -26,6 +26,8 @@ export function authenticator({ store, tokens, clock }: Service, limits: Limits)
   const failures = new AuthFailures(limits.authFailureLimit)
   const rates = limits.rateLimit > 0 ? new RequestRates(limits.rateLimit) : undefined
 
+  const uses = new UseNotes(store)
+
   const refuse = (request: FastifyRequest, code: 'unauthenticated' | 'invalid_api_token'): never => {
     const wait = failures.count(request.ip, clock.now())
     if (wait > 0) throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(wait) } })
@@ -39,6 +41,7 @@ export function authenticator({ store, tokens, clock }: Service, limits: Limits)
     const caller = hash && (await store.findCaller(hash))
     if (caller === undefined || !isUsable(caller, clock.now())) return refuse(request, 'invalid_api_token')
     request.caller = caller
+    uses.note(caller, clock.now())
     const rate = rates?.take(caller.id, clock.now())
     if (rate) reply.headers(rate.headers)
     if (rate && rate.retryAfter > 0)
@@ -47,5 +50,24 @@ export function authenticator({ store, tokens, clock }: Service, limits: Limits)
       throw new ServiceError('insufficient_scope', {
         message: `The API token lacks the scope "${scope}" this operation needs.`,
       })
+  }
+}
+
+/** Notes when an API token was last used, about once a minute, and never in the way of the request that used it. */
+class UseNotes {
+  readonly #store: Service['store']
+  readonly #underWay = new Set<number>()
+
+  constructor(store: Service['store']) {
+    this.#store = store
+  }
+
+  note(caller: Caller, now: number): void {
+    const { id } = caller
+    if (isUseNoted(caller, now) || this.#underWay.has(id)) return
+    this.#underWay.add(id)
+    const done = () => this.#underWay.delete(id)
+    // A note that is lost does no harm: the next request makes it.
+    this.#store.noteUse(id, now).then(done, done)
   }
 }

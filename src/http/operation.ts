@@ -8,8 +8,11 @@ import type { Authenticate } from './authenticate.ts'
 import { validator } from './validate.ts'
 
 /** What a handler works with: the caller's team, and nothing of any other. */
-export interface TeamContext<Body> extends Pick<Service, 'tokens' | 'clock'> {
+export interface TeamContext<Body = undefined, Query = unknown> extends Pick<Service, 'tokens' | 'clock'> {
   body: Body
+  query: Query
+  /** The last part of a path that ends in {…}, decoded; otherwise ''. */
+  id: string
   team: TeamStore
   teamId: number
   caller: Caller
@@ -18,9 +21,10 @@ export interface TeamContext<Body> extends Pick<Service, 'tokens' | 'clock'> {
 export type OpenContext = Pick<Service, 'store' | 'tokens' | 'clock'>
 
 interface Declared {
-  /** Names the operation in logs and metrics. */
+  /** Names the operation in logs, metrics, the OpenAPI document and the client. */
   id: string
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** With {name} for the part that is an id: it is the last one. */
   path: string
   summary: string
   /** The answer's fields beside `success`. */
@@ -31,10 +35,12 @@ interface Declared {
 
 export interface TeamOperation extends Declared {
   scope: Scope
-  body: TSchema
+  /** Without one, a request that has a body is refused. */
+  body?: TSchema
+  query?: TSchema
   /** What to say when there is no body, where more can be said than that. */
   missingBody?: string
-  handle(context: TeamContext<unknown>): Promise<object>
+  handle(context: TeamContext<unknown, unknown>): Promise<object>
 }
 
 export interface OpenOperation extends Declared {
@@ -45,12 +51,13 @@ export interface OpenOperation extends Declared {
 
 export type Operation = TeamOperation | OpenOperation
 
-/** Ties the handler to the schemas it stands beside: what comes in is `body`, what goes out is `reply`. */
-export function operation<Body extends TSchema, Reply extends TProperties>(
+/** Ties the handler to the schemas it stands beside: what comes in is `body` and `query`, what goes out is `reply`. */
+export function operation<Reply extends TProperties, Body extends TSchema = TSchema, Query extends TSchema = TSchema>(
   declaration: Omit<TeamOperation, 'handle'> & {
-    body: Body
+    body?: Body
+    query?: Query
     reply: Reply
-    handle(context: TeamContext<Static<Body>>): Promise<Static<TObject<Reply>>>
+    handle(context: TeamContext<Static<Body>, Static<Query>>): Promise<Static<TObject<Reply>>>
   },
 ): TeamOperation {
   return declaration
@@ -65,7 +72,7 @@ export function openOperation<Reply extends TProperties>(
   return declaration
 }
 
-/** Turns declarations into routes, and every other method on their paths into a 405. */
+/** Turns declarations into routes. */
 export function route(
   app: FastifyInstance,
   operations: readonly Operation[],
@@ -73,10 +80,9 @@ export function route(
   authenticate: Authenticate,
 ): void {
   for (const declared of operations) {
-    const { method, path: url } = declared
     const common = {
-      method,
-      url,
+      method: declared.method,
+      url: routePath(declared.path),
       config: { operation: declared.id },
       schema: { response: { 200: Type.Object({ success: Type.Literal(1), ...declared.reply }) } },
     }
@@ -92,19 +98,36 @@ export function route(
   }
 }
 
+/** `/api/schemas/{id}` as the router writes it. */
+export function routePath(path: string): string {
+  return path.replace(/\{\w+\}$/, ':id')
+}
+
 function teamHandler(declared: TeamOperation, { store, tokens, clock }: Service) {
-  const validate = validator(declared.body, 'The body')
+  const readBody = bodyReader(declared)
+  const readQuery = declared.query && validator(declared.query, 'The query')
   return async (request: FastifyRequest) => {
     const { caller } = request
     if (caller === null) throw new Error(`${declared.id} was reached without authentication`)
-    if (request.body === undefined)
-      throw new ServiceError(
-        'missing_body',
-        declared.missingBody === undefined ? {} : { message: declared.missingBody },
-      )
-    const body = validate(request.body)
+    const body = readBody(request.body)
+    const query = readQuery?.(request.query)
+    const { id = '' } = request.params as { id?: string }
     const { teamId } = caller
-    const answer = await declared.handle({ body, team: store.forTeam(teamId), teamId, caller, tokens, clock })
+    const team = store.forTeam(teamId, caller.name)
+    const answer = await declared.handle({ body, query, id, team, teamId, caller, tokens, clock })
     return { success: 1, ...answer }
+  }
+}
+
+function bodyReader({ body, missingBody, method, path }: TeamOperation): (body: unknown) => unknown {
+  if (body === undefined)
+    return (given) => {
+      if (given === undefined) return undefined
+      throw new ServiceError('invalid_request', { message: `${method} ${path} takes no body; send none.` })
+    }
+  const validate = validator(body, 'The body')
+  return (given) => {
+    if (given !== undefined) return validate(given)
+    throw new ServiceError('missing_body', missingBody === undefined ? {} : { message: missingBody })
   }
 }

@@ -1,5 +1,7 @@
-import type { ApiToken, Caller, NewApiToken, Scope } from '../api-tokens/api-token.ts'
+import { type ApiToken, type Caller, isUsable, type NewApiToken, type Scope } from '../api-tokens/api-token.ts'
+import { ServiceError } from '../errors.ts'
 import { type Database, run, sql, type Work } from './database.ts'
+import { type Actor, record } from './events.ts'
 import type { ApiTokens } from './store.ts'
 
 type ApiTokenRow = [
@@ -25,8 +27,11 @@ const ofTeam = sql<ApiTokenRow>`
   where team_id = $1 order by id`
 
 const revoke = sql<ApiTokenRow>`
-  update api_token set revoked_at = coalesce(revoked_at, $3) where team_id = $1 and id = $2
+  update api_token set revoked_at = $3 where team_id = $1 and id = $2 and revoked_at is null
   returning id, name, scopes, created_at, expires_at, revoked_at, last_used_at`
+
+const noteUse = sql`
+  update api_token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`
 
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | undefined> {
   const [row] = await database.read(callerByHash, hash)
@@ -36,36 +41,59 @@ export async function findCaller(database: Database, hash: Uint8Array): Promise<
 }
 
 /** False when the hash is known already. */
-export function* addApiToken(teamId: number, token: NewApiToken, now: number): Work<boolean> {
+export function* addApiToken(actor: Actor, token: NewApiToken, now: number): Work<boolean> {
   const { id, hash, name, scopes, expiresAt } = token
-  const added = yield* run(insertUnlessThere, id, teamId, hash, name, scopes.join(' '), now, expiresAt)
-  return added.length > 0
+  const added = yield* run(insertUnlessThere, id, actor.teamId, hash, name, scopes.join(' '), now, expiresAt)
+  if (added.length === 0) return false
+  yield* record(actor, 'api_token.created', String(id), now)
+  return true
 }
 
 export class ApiTokenStore implements ApiTokens {
   readonly #database: Database
-  readonly #teamId: number
+  readonly #actor: Actor
 
-  constructor(database: Database, teamId: number) {
+  constructor(database: Database, actor: Actor) {
     this.#database = database
-    this.#teamId = teamId
+    this.#actor = actor
   }
 
   add(token: NewApiToken, now: number): Promise<boolean> {
-    return this.#database.write(() => addApiToken(this.#teamId, token, now), 'once')
+    return this.#database.write(() => addApiToken(this.#actor, token, now), 'once')
   }
 
   async list(): Promise<ApiToken[]> {
-    return (await this.#database.read(ofTeam, this.#teamId)).map(apiToken)
+    return (await this.#database.read(ofTeam, this.#actor.teamId)).map(apiToken)
   }
 
-  revoke(id: number, now: number): Promise<ApiToken | undefined> {
-    const teamId = this.#teamId
-    return this.#database.write(function* () {
-      const [row] = yield* run(revoke, teamId, id, now)
-      return row && apiToken(row)
-    }, 'repeatable')
+  revoke(id: number, now: number, lastAdmin: 'keep' | 'may_go'): Promise<ApiToken | undefined> {
+    const actor = this.#actor
+    return this.#database
+      .write(function* () {
+        // Recorded first: that makes two who revoke at once take turns, and the second sees what the first has done.
+        yield* record(actor, 'api_token.revoked', String(id), now)
+        const [row] = yield* run(revoke, actor.teamId, id, now)
+        if (row === undefined) throw new NothingRevoked()
+        const left = (yield* run(ofTeam, actor.teamId)).map(apiToken)
+        const isAdmin = (token: ApiToken) => isUsable(token, now) && token.scopes.includes('admin')
+        if (lastAdmin === 'keep' && apiToken(row).scopes.includes('admin') && !left.some(isAdmin))
+          throw new ServiceError('conflict', {
+            message: 'This is the last API token of the team with the scope "admin"; create another one first.',
+          })
+        return apiToken(row)
+      }, 'once')
+      .catch((error: unknown) => {
+        if (error instanceof NothingRevoked) return undefined
+        throw error
+      })
   }
+}
+
+/** Rolls the transaction back with the event in it. */
+class NothingRevoked extends Error {}
+
+export async function noteApiTokenUse(database: Database, id: number, now: number): Promise<void> {
+  await database.write(() => run(noteUse, id, now), 'repeatable')
 }
 
 function apiToken([id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt]: ApiTokenRow): ApiToken {

@@ -1,3 +1,5 @@
+import { ServiceError } from '../errors.ts'
+
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
 
@@ -47,10 +49,23 @@ export interface DatabaseStats {
 export interface Database {
   readonly engine: 'sqlite' | 'postgres'
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]>
+  /** Several reads, each seeing what is committed by then. */
+  look<T>(work: () => Work<T>): Promise<T>
   /** Resolves after the commit: what it returns is durable. */
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T>
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
   stats(): DatabaseStats
   close(): Promise<void>
+}
+
+/** What a driver throws when another row has the value already. */
+export class UniqueViolation extends ServiceError {
+  constructor(cause: unknown) {
+    super('conflict', { cause })
+  }
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof UniqueViolation
 }

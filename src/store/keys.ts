@@ -1,20 +1,38 @@
-import type { Sealed } from '../tokens/tokens.ts'
-import { type Database, run, sql } from './database.ts'
-import type { KeyStore, SealedRow } from './store.ts'
+import type { Sealed, SealPurpose } from '../tokens/tokens.ts'
+import { type Database, run, type Statement, sql } from './database.ts'
+import type { KeyStore, Resealed, SealedRow } from './store.ts'
 
 const masterKeys = sql<[id: string, lookupKey: Uint8Array]>`select id, lookup_key from master_key`
 const insertMasterKey = sql`insert into master_key (id, lookup_key, created_at) values ($1, $2, $3)`
 
-const countByOthers = sql<[count: number]>`select count(*) from user_group where token_key <> $1`
-const byOthers = sql<[id: number, teamId: number, hash: Uint8Array, keyId: string, sealed: Uint8Array]>`
-  select id, team_id, token_hash, token_key, token_sealed from user_group
-  where id > $2 and token_key <> $1 order by id limit $3`
-const reseal = sql<[id: number]>`
-  update user_group set token_key = $3, token_sealed = $4 where id = $1 and token_hash = $2 returning id`
+const countByOthers = sql<[count: number]>`
+  select (select count(*) from user_group where token_key <> $1)
+    + (select count(*) from data_source where connection_key <> $1)`
+
+type SealedRowRow = [id: number | string, teamId: number, keyId: string, sealed: Uint8Array]
+
+const byOthers: Record<SealPurpose, Statement<SealedRowRow>> = {
+  'user_group.token': sql`
+    select id, team_id, token_key, token_sealed from user_group
+    where id > $2 and token_key <> $1 order by id limit $3`,
+  'data_source.connection': sql`
+    select id, team_id, connection_key, connection_sealed from data_source
+    where id > $2 and connection_key <> $1 order by id limit $3`,
+}
+
+const reseal: Record<SealPurpose, Statement<[id: number | string]>> = {
+  'user_group.token': sql`
+    update user_group set token_key = $3, token_sealed = $4 where id = $1 and token_sealed = $2 returning id`,
+  'data_source.connection': sql`
+    update data_source set connection_key = $3, connection_sealed = $4 where id = $1 and connection_sealed = $2
+    returning id`,
+}
 
 const retire = sql<[id: string]>`
   delete from master_key
-  where id <> $1 and not exists (select 1 from user_group where token_key = master_key.id)
+  where id <> $1
+    and not exists (select 1 from user_group where token_key = master_key.id)
+    and not exists (select 1 from data_source where connection_key = master_key.id)
   returning id`
 
 export class MasterKeyStore implements KeyStore {
@@ -40,18 +58,21 @@ export class MasterKeyStore implements KeyStore {
     return row?.[0] ?? 0
   }
 
-  async sealedByOthers(keyId: string, afterGroupId: number, limit: number): Promise<SealedRow[]> {
-    const rows = await this.#database.read(byOthers, keyId, afterGroupId, limit)
-    return rows.map(([groupId, teamId, hash, keyId, bytes]) => {
-      return { owner: { teamId, groupId }, hash, sealed: { keyId, bytes } }
-    })
+  async sealedByOthers(
+    purpose: SealPurpose,
+    keyId: string,
+    after: number | string,
+    limit: number,
+  ): Promise<SealedRow[]> {
+    const rows = await this.#database.read(byOthers[purpose], keyId, after, limit)
+    return rows.map(([id, teamId, keyId, bytes]) => ({ purpose, teamId, id, sealed: { keyId, bytes } }))
   }
 
-  reseal(rows: readonly SealedRow[]): Promise<number> {
+  reseal(rows: readonly Resealed[]): Promise<number> {
     return this.#database.write(function* () {
       let done = 0
-      for (const { owner, hash, sealed } of rows)
-        done += (yield* run(reseal, owner.groupId, hash, sealed.keyId, sealed.bytes)).length
+      for (const { purpose, id, sealed, fresh } of rows)
+        done += (yield* run(reseal[purpose], id, sealed.bytes, fresh.keyId, fresh.bytes)).length
       return done
     }, 'repeatable')
   }

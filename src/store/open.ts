@@ -1,12 +1,15 @@
 import type { Clock } from '../clock.ts'
-import { ApiTokenStore, findCaller } from './api-tokens.ts'
+import { ApiTokenStore, findCaller, noteApiTokenUse } from './api-tokens.ts'
+import { DataSourceStore } from './data-sources.ts'
 import type { Database } from './database.ts'
+import { type Actor, EventStore, pruneHistory } from './events.ts'
 import { MasterKeyStore } from './keys.ts'
 import { migrate, refuseOutdated } from './migrations/migrate.ts'
 import { openPostgres } from './postgres.ts'
+import { SchemaStore } from './schemas.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Store, TeamStore } from './store.ts'
-import { TeamsStore } from './teams.ts'
+import { TeamSettingsStore, TeamsStore } from './teams.ts'
 import { UserGroupStore } from './user-groups.ts'
 
 export type DatabaseLocation = { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string }
@@ -36,11 +39,44 @@ function storeOn(database: Database): Store {
     teams: new TeamsStore(database),
     keys: new MasterKeyStore(database),
     findCaller: (hash) => findCaller(database, hash),
-    forTeam: (teamId): TeamStore => ({
-      userGroups: new UserGroupStore(database, teamId),
-      apiTokens: new ApiTokenStore(database, teamId),
-    }),
+    noteUse: (apiTokenId, now) => noteApiTokenUse(database, apiTokenId, now),
+    forTeam: (teamId, apiToken) => new SqlTeamStore(database, { teamId, apiToken }),
+    pruneHistory: (before, batch) => pruneHistory(database, before, batch),
     stats: () => database.stats(),
     close: () => database.close(),
+  }
+}
+
+class SqlTeamStore implements TeamStore {
+  readonly #database: Database
+  readonly #actor: Actor
+
+  constructor(database: Database, actor: Actor) {
+    this.#database = database
+    this.#actor = actor
+  }
+
+  get userGroups() {
+    return new UserGroupStore(this.#database, this.#actor)
+  }
+
+  get schemas() {
+    return new SchemaStore(this.#database, this.#actor)
+  }
+
+  get dataSources() {
+    return new DataSourceStore(this.#database, this.#actor)
+  }
+
+  get apiTokens() {
+    return new ApiTokenStore(this.#database, this.#actor)
+  }
+
+  get events() {
+    return new EventStore(this.#database, this.#actor.teamId)
+  }
+
+  get settings() {
+    return new TeamSettingsStore(this.#database, this.#actor)
   }
 }

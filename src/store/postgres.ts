@@ -2,9 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
-import type { Database, Repeating, Row, Statement, Value, Work } from './database.ts'
+import {
+  type Database,
+  type Repeating,
+  type Row,
+  type Statement,
+  UniqueViolation,
+  type Value,
+  type Work,
+} from './database.ts'
 
 const attempts = 3
+const uniqueViolation = '23505'
 const migrationLock = 7_264_910_358
 
 // Ids are below 2^53 by construction, so a number holds them.
@@ -76,6 +85,10 @@ class Postgres implements Database {
     return retrying(async () => (await this.#pool.query(query(statement, values))).rows as unknown as R[])
   }
 
+  look<T>(work: () => Work<T>): Promise<T> {
+    return perform((statement, values) => this.read(statement, ...values), work)
+  }
+
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T> {
     return retrying(() => this.#transaction(work, repeating))
   }
@@ -101,7 +114,7 @@ class Postgres implements Database {
     let broken: Error | undefined
     try {
       await client.query('begin')
-      const result = await perform(client, work)
+      const result = await perform(async (...step) => (await client.query(query(...step))).rows as Row[], work)
       await client.query('commit').catch((error) => {
         throw isLostConnection(error) && repeating === 'once' ? new UnknownOutcome(error) : error
       })
@@ -121,13 +134,12 @@ class Postgres implements Database {
 
 const lock: Statement<Row> = { text: 'select pg_advisory_xact_lock($1)', name: 'ugs_lock' }
 
-async function perform<T>(client: pg.PoolClient, work: () => Work<T>): Promise<T> {
+type Ask = (statement: Statement<Row>, values: readonly Value[]) => Promise<Row[]>
+
+async function perform<T>(ask: Ask, work: () => Work<T>): Promise<T> {
   const steps = work()
   let step = steps.next()
-  while (!step.done) {
-    const { rows } = await client.query(query(step.value.statement, step.value.values))
-    step = steps.next(rows as Row[])
-  }
+  while (!step.done) step = steps.next(await ask(step.value.statement, step.value.values))
   return step.value
 }
 
@@ -178,6 +190,7 @@ function isLostConnection(error: unknown): boolean {
 /** Anything the server's operator can mend, and time-outs, are a fault of the moment; what is left is a bug of ours. */
 function translate(error: unknown): unknown {
   const state = sqlState(error)
+  if (state === uniqueViolation) return new UniqueViolation(error)
   const transient =
     state === undefined
       ? isLostConnection(error) || error instanceof UnknownOutcome || /time-?out/i.test((error as Error).message)

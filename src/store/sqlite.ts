@@ -4,13 +4,15 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
-import type { Database, Row, Statement, Value, Work } from './database.ts'
+import { type Database, type Row, type Statement, UniqueViolation, type Value, type Work } from './database.ts'
 
 const patience = 5_000
 // Short, because waiting for another process's commit blocks this one's event loop: the longer wait is asynchronous.
 const blockingPatience = 20
 
 const busy = 5
+const primaryKeyViolation = 1555
+const uniqueViolation = 2067
 const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 26])
 
 interface QueuedWrite {
@@ -81,6 +83,14 @@ class Sqlite implements Database {
   async read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
     try {
       return this.#run(statement, values) as unknown as R[]
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  async look<T>(work: () => Work<T>): Promise<T> {
+    try {
+      return this.#perform(work)
     } catch (error) {
       throw translate(error)
     }
@@ -209,6 +219,8 @@ function primaryCode(error: unknown): number | undefined {
 }
 
 function translate(error: unknown): unknown {
+  const { errcode } = error as { errcode?: number }
+  if (errcode === uniqueViolation || errcode === primaryKeyViolation) return new UniqueViolation(error)
   const code = primaryCode(error)
   return code !== undefined && transientCodes.has(code) ? new ServiceError('unavailable', { cause: error }) : error
 }

@@ -1,24 +1,38 @@
 import type { ApiToken, Caller, NewApiToken } from '../api-tokens/api-token.ts'
-import type { Team } from '../teams/team.ts'
-import type { Sealed, SealedToken, TokenOwner } from '../tokens/tokens.ts'
-import type { NewUserGroup, UserGroup } from '../user-groups/user-group.ts'
+import type { DataSource, DataSourceChange, NewDataSource } from '../data-sources/data-source.ts'
+import type { AuditEvent } from '../events/event.ts'
+import type { DataSchema } from '../schemas/data-schema.ts'
+import type { Team, TeamChange } from '../teams/team.ts'
+import type { Sealed, SealedToken, SealPurpose } from '../tokens/tokens.ts'
+import type { NewUserGroup, UserGroup, UserGroupChange, UserGroupRecord, Verified } from '../user-groups/user-group.ts'
 import type { DatabaseStats } from './database.ts'
 
 export interface Store {
   readonly engine: 'sqlite' | 'postgres'
   readonly teams: Teams
+  readonly keys: KeyStore
   /** The one look-up that crosses teams: it tells which team a caller belongs to. */
   findCaller(apiTokenHash: Uint8Array): Promise<Caller | undefined>
-  /** All else is bound to a team: no method below takes a team id, so none can forget it. */
-  forTeam(teamId: number): TeamStore
-  readonly keys: KeyStore
+  /** Notes when an API token was used. */
+  noteUse(apiTokenId: number, now: number): Promise<void>
+  /**
+   * All else is bound to a team: no method below takes a team id, so none can forget it. `apiToken` is the name of the
+   * one that acts, for the audit trail; null for a command at the terminal.
+   */
+  forTeam(teamId: number, apiToken: string | null): TeamStore
+  /** Forgets one batch of events, and of tokens long rotated, from before a time; returns how many they were. */
+  pruneHistory(before: number, batch: number): Promise<number>
   stats(): DatabaseStats
   close(): Promise<void>
 }
 
 export interface TeamStore {
   readonly userGroups: UserGroups
+  readonly schemas: Schemas
+  readonly dataSources: DataSources
   readonly apiTokens: ApiTokens
+  readonly events: Events
+  readonly settings: TeamSettings
 }
 
 export interface UserGroups {
@@ -27,21 +41,68 @@ export interface UserGroups {
   getOrCreate(make: () => NewUserGroup, now: number): Promise<{ group: UserGroup; created: boolean }>
   /** Exactly one of those who replace the same token wins; the others fail with `token_already_rotated`. */
   replaceToken(current: Uint8Array, replacement: TokenReplacement, now: number): Promise<UserGroup>
+  verify(token: Uint8Array): Promise<Verified | undefined>
+  get(providedId: string): Promise<UserGroupRecord | undefined>
+  /** In the order they were made, from behind `after`; `prefix` begins the id or the name, whatever its ASCII case. */
+  list(query: ListQuery): Promise<Page<UserGroupRecord>>
+  update(providedId: string, change: UserGroupChange, now: number): Promise<UserGroupRecord | undefined>
+  /** False when there was none. */
+  delete(providedId: string, now: number): Promise<boolean>
 }
 
 export interface TokenReplacement {
-  /** Called with the row's owner once it is known: a seal is bound to it. */
-  seal(owner: TokenOwner): SealedToken
+  /** Called with the group's id once it is known: a seal is bound to it. */
+  seal(groupId: number): SealedToken
   /** How long the old token still verifies; with 0 all earlier ones end too. */
   graceSeconds: number
+}
+
+export interface ListQuery {
+  after: number
+  limit: number
+  prefix?: string
+}
+
+export interface Page<T> {
+  items: T[]
+  /** Where the next page begins; null at the end. */
+  next: number | null
+}
+
+export interface Schemas {
+  /** Fails with `conflict` when the id is taken. */
+  add(schema: Omit<DataSchema, 'createdAt'>, now: number): Promise<DataSchema>
+  list(): Promise<DataSchema[]>
+  get(id: string): Promise<DataSchema | undefined>
+  /** Fails with `conflict` while data sources belong to it. */
+  delete(id: string, now: number): Promise<boolean>
+}
+
+export interface DataSources {
+  add(source: NewDataSource, now: number): Promise<DataSource>
+  list(): Promise<DataSource[]>
+  get(id: string): Promise<DataSource | undefined>
+  update(id: string, change: DataSourceChange, now: number): Promise<DataSource | undefined>
+  /** Fails with `conflict` while mappings use it. */
+  delete(id: string, now: number): Promise<boolean>
 }
 
 export interface ApiTokens {
   /** False when the hash is known already. */
   add(token: NewApiToken, now: number): Promise<boolean>
+  /** Those revoked too. */
   list(): Promise<ApiToken[]>
-  /** Undefined when the team has no such token; revoking twice keeps the first time. */
-  revoke(id: number, now: number): Promise<ApiToken | undefined>
+  /** Undefined when the team has no such token, or it was revoked before. */
+  revoke(id: number, now: number, lastAdmin: 'keep' | 'may_go'): Promise<ApiToken | undefined>
+}
+
+export interface Events {
+  after(position: number, limit: number): Promise<AuditEvent[]>
+}
+
+export interface TeamSettings {
+  get(): Promise<Team>
+  update(change: TeamChange, now: number): Promise<Team>
 }
 
 export interface Teams {
@@ -59,9 +120,14 @@ export interface FirstTeam {
 }
 
 export interface SealedRow {
-  owner: TokenOwner
-  hash: Uint8Array
+  purpose: SealPurpose
+  teamId: number
+  id: number | string
   sealed: Sealed
+}
+
+export interface Resealed extends SealedRow {
+  fresh: Sealed
 }
 
 /** For re-sealing under a new master key: a walk over the rows of all teams, in the order of their ids. */
@@ -71,9 +137,9 @@ export interface KeyStore {
   /** The look-up key as it is sealed under each master key in use. */
   all(): Promise<ReadonlyMap<string, Uint8Array>>
   countSealedByOthers(keyId: string): Promise<number>
-  sealedByOthers(keyId: string, afterGroupId: number, limit: number): Promise<SealedRow[]>
-  /** Leaves a token alone that was rotated in the meantime. */
-  reseal(rows: readonly SealedRow[]): Promise<number>
+  sealedByOthers(purpose: SealPurpose, keyId: string, after: number | string, limit: number): Promise<SealedRow[]>
+  /** Leaves a value alone that was changed in the meantime. */
+  reseal(rows: readonly Resealed[]): Promise<number>
   /** Forgets the master keys, other than this one, that seal nothing any more; returns their ids. */
   retireOthers(keyId: string): Promise<string[]>
 }

@@ -1,16 +1,22 @@
 import type { NewApiToken } from '../api-tokens/api-token.ts'
-import type { Team } from '../teams/team.ts'
+import type { Team, TeamChange } from '../teams/team.ts'
 import { addApiToken } from './api-tokens.ts'
 import { type Database, run, sql, type Work } from './database.ts'
-import type { FirstTeam, Teams } from './store.ts'
+import { type Actor, record } from './events.ts'
+import type { FirstTeam, TeamSettings, Teams } from './store.ts'
 
-type TeamRow = [id: number, name: string, createdAt: number]
+type TeamRow = [id: number, name: string, strictMapping: number, createdAt: number]
 
 const nextId = sql<[id: number]>`select coalesce(max(id), 0) + 1 from team`
-const insert = sql<TeamRow>`insert into team (id, name, created_at) values ($1, $2, $3) returning id, name, created_at`
-const all = sql<TeamRow>`select id, name, created_at from team order by id`
-const byId = sql<TeamRow>`select id, name, created_at from team where id = $1`
+const insert = sql<TeamRow>`
+  insert into team (id, name, strict_mapping, created_at) values ($1, $2, 0, $3)
+  returning id, name, strict_mapping, created_at`
+const all = sql<TeamRow>`select id, name, strict_mapping, created_at from team order by id`
+const byId = sql<TeamRow>`select id, name, strict_mapping, created_at from team where id = $1`
 
+const update = sql<TeamRow>`
+  update team set name = coalesce($2, name), strict_mapping = coalesce($3, strict_mapping) where id = $1
+  returning id, name, strict_mapping, created_at`
 const anyApiToken = sql<[id: number]>`select id from api_token where team_id = $1 limit 1`
 const revocation = sql<[revokedAt: number | null]>`select revoked_at from api_token where hash = $1`
 
@@ -39,7 +45,7 @@ export class TeamsStore implements Teams {
       const [row] = yield* run(all)
       const first = row ? team(row) : yield* createTeam('First team', now)
       if (when === 'if_none' && (yield* run(anyApiToken, first.id)).length > 0) return { team: first, token: 'kept' }
-      if (yield* addApiToken(first.id, token, now)) return { team: first, token: 'added' }
+      if (yield* addApiToken({ teamId: first.id, apiToken: null }, token, now)) return { team: first, token: 'added' }
       const [known] = yield* run(revocation, token.hash)
       return { team: first, token: known?.[0] == null ? 'kept' : 'revoked' }
     })
@@ -49,11 +55,38 @@ export class TeamsStore implements Teams {
 /** Team ids count up from 1, as people will type them; being alone with the table makes that safe. */
 function* createTeam(name: string, now: number): Work<Team> {
   const [next] = yield* run(nextId)
-  const [row] = yield* run(insert, next?.[0] ?? 1, name, now)
-  if (row === undefined) throw new Error('the new team was not returned')
+  return onlyTeam(yield* run(insert, next?.[0] ?? 1, name, now))
+}
+
+export class TeamSettingsStore implements TeamSettings {
+  readonly #database: Database
+  readonly #actor: Actor
+
+  constructor(database: Database, actor: Actor) {
+    this.#database = database
+    this.#actor = actor
+  }
+
+  async get(): Promise<Team> {
+    return onlyTeam(await this.#database.read(byId, this.#actor.teamId))
+  }
+
+  update({ name, strictMapping }: TeamChange, now: number): Promise<Team> {
+    const actor = this.#actor
+    const strict = strictMapping === undefined ? null : Number(strictMapping)
+    return this.#database.write(function* () {
+      const updated = onlyTeam(yield* run(update, actor.teamId, name ?? null, strict))
+      yield* record(actor, 'team.updated', String(actor.teamId), now)
+      return updated
+    }, 'once')
+  }
+}
+
+function onlyTeam([row]: TeamRow[]): Team {
+  if (row === undefined) throw new Error('the team of this store does not exist')
   return team(row)
 }
 
-function team([id, name, createdAt]: TeamRow): Team {
-  return { id, name, createdAt }
+function team([id, name, strictMapping, createdAt]: TeamRow): Team {
+  return { id, name, strictMapping: strictMapping === 1, createdAt }
 }

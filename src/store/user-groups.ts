@@ -1,68 +1,46 @@
 import { ServiceError } from '../errors.ts'
 import type { SealedToken } from '../tokens/tokens.ts'
-import type { NewUserGroup, UserGroup } from '../user-groups/user-group.ts'
-import { type Database, run, sql } from './database.ts'
-import type { TokenReplacement, UserGroups } from './store.ts'
-
-type UserGroupRow = [id: number, providedId: string, name: string, keyId: string, sealed: Uint8Array]
-
-const byProvidedId = sql<UserGroupRow>`
-  select id, provided_id, name, token_key, token_sealed from user_group
-  where team_id = $1 and provided_id = $2`
-
-const insertUnlessThere = sql<[id: number]>`
-  insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
-    updated_at, mapping, properties)
-  values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $8, $9, $10)
-  on conflict do nothing
-  returning id`
-
-const ownerOfToken = sql<[id: number]>`
-  select id from user_group where team_id = $1 and token_hash = $2`
-
-const replaceToken = sql<UserGroupRow>`
-  update user_group set token_hash = $4, token_sealed = $5, token_key = $6, token_rotated_at = $7
-  where team_id = $1 and id = $2 and token_hash = $3
-  returning id, provided_id, name, token_key, token_sealed`
-
-const rememberFormer = sql`
-  insert into former_token (hash, user_group_id, rotated_at, valid_until) values ($1, $2, $3, $4)`
-
-const endFormer = sql`
-  update former_token set valid_until = $2 where user_group_id = $1 and valid_until > $2`
-
-const ownerOfFormer = sql<UserGroupRow>`
-  select g.id, g.provided_id, g.name, g.token_key, g.token_sealed
-  from former_token f join user_group g on g.id = f.user_group_id
-  where g.team_id = $1 and f.hash = $2`
+import type { NewUserGroup, UserGroup, UserGroupChange, UserGroupRecord, Verified } from '../user-groups/user-group.ts'
+import { type Database, isUniqueViolation, run } from './database.ts'
+import { type Actor, record } from './events.ts'
+import { addEntries, replaceEntries, resolve } from './mappings.ts'
+import type { ListQuery, Page, TokenReplacement, UserGroups } from './store.ts'
+import { listUserGroups, userGroupRecord } from './user-group-list.ts'
+import * as statements from './user-group-statements.ts'
 
 export class UserGroupStore implements UserGroups {
   readonly #database: Database
-  readonly #teamId: number
+  readonly #actor: Actor
 
-  constructor(database: Database, teamId: number) {
+  constructor(database: Database, actor: Actor) {
     this.#database = database
-    this.#teamId = teamId
+    this.#actor = actor
   }
 
   async find(providedId: string): Promise<UserGroup | undefined> {
-    const [row] = await this.#database.read(byProvidedId, this.#teamId, providedId)
+    const [row] = await this.#database.read(statements.byProvidedId, this.#actor.teamId, providedId)
     return row && this.#userGroup(row)
   }
 
   async getOrCreate(make: () => NewUserGroup, now: number): Promise<{ group: UserGroup; created: boolean }> {
-    const teamId = this.#teamId
+    const actor = this.#actor
+    const { teamId } = actor
     let wish = make()
     const row = await this.#database.write(function* () {
       for (;;) {
-        const { id, providedId, name, token, mapping, properties } = wish
-        yield* run(
-          insertUnlessThere,
+        const { id, providedId, name, token, properties } = wish
+        const mapping = JSON.stringify(wish.mapping)
+        const [added] = yield* run(
+          statements.insertUnlessThere,
           ...[id, teamId, providedId, name, token.hash, token.bytes, token.keyId, now, mapping, properties],
         )
-        const [there] = yield* run(byProvidedId, teamId, providedId)
+        if (added !== undefined) {
+          yield* addEntries(teamId, id, wish.mapping)
+          yield* record(actor, 'user_group.created', providedId, now)
+        }
+        const [there] = yield* run(statements.byProvidedId, teamId, providedId)
         if (there !== undefined) return there
-        // Neither inserted nor found: another group has the id we made, or this one was deleted in between.
+        // Neither added nor found: another group has the id we made, or this one was deleted in between.
         wish = make()
       }
     }, 'repeatable')
@@ -70,30 +48,97 @@ export class UserGroupStore implements UserGroups {
   }
 
   async replaceToken(current: Uint8Array, replacement: TokenReplacement, now: number): Promise<UserGroup> {
-    const teamId = this.#teamId
+    const actor = this.#actor
+    const { teamId } = actor
     let fresh: SealedToken | undefined
     const row = await this.#database.write(function* () {
-      const [owner] = yield* run(ownerOfToken, teamId, current)
+      const [owner] = yield* run(statements.ownerOfToken, teamId, current)
       if (owner === undefined) {
-        const [former] = yield* run(ownerOfFormer, teamId, current)
+        const [former] = yield* run(statements.ownerOfFormer, teamId, current)
         if (former === undefined) throw new ServiceError('token_not_found')
         // Our own commit, whose answer was lost with the connection.
         if (fresh !== undefined && Buffer.compare(former[4], fresh.bytes) === 0) return former
         throw new ServiceError('token_already_rotated')
       }
       const [groupId] = owner
-      fresh ??= replacement.seal({ teamId, groupId })
+      fresh ??= replacement.seal(groupId)
       const { hash, bytes, keyId } = fresh
-      const [replaced] = yield* run(replaceToken, teamId, groupId, current, hash, bytes, keyId, now)
+      const [replaced] = yield* run(statements.replaceToken, teamId, groupId, current, hash, bytes, keyId, now)
       if (replaced === undefined) throw new ServiceError('token_already_rotated')
-      if (replacement.graceSeconds === 0) yield* run(endFormer, groupId, now)
-      yield* run(rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
+      if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId, now)
+      yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
+      yield* record(actor, 'user_group.token_rotated', replaced[1], now)
       return replaced
     }, 'repeatable')
     return this.#userGroup(row)
   }
 
-  #userGroup([id, providedId, name, keyId, bytes]: UserGroupRow): UserGroup {
-    return { id, teamId: this.#teamId, providedId, name, token: { keyId, bytes } }
+  verify(token: Uint8Array): Promise<Verified | undefined> {
+    const { teamId } = this.#actor
+    return this.#database.look(function* () {
+      const [row] = yield* run(statements.verifyCurrent, teamId, token)
+      const [found] = row ? [row] : yield* run(statements.verifyFormer, teamId, token)
+      if (found === undefined) return undefined
+      const [providedId, name, disabled, mappingJson, properties, validUntil] = found
+      const mapping = JSON.parse(mappingJson)
+      return {
+        group: { teamId, providedId, name, mapping, properties: JSON.parse(properties), disabled: disabled === 1 },
+        validUntil,
+        dataSources: yield* resolve(teamId, mapping),
+      }
+    })
   }
+
+  async get(providedId: string): Promise<UserGroupRecord | undefined> {
+    const [row] = await this.#database.read(statements.recordByProvidedId, this.#actor.teamId, providedId)
+    return row && userGroupRecord(this.#actor.teamId, row)
+  }
+
+  list(query: ListQuery): Promise<Page<UserGroupRecord>> {
+    return listUserGroups(this.#database, this.#actor.teamId, query)
+  }
+
+  async update(providedId: string, change: UserGroupChange, now: number): Promise<UserGroupRecord | undefined> {
+    const actor = this.#actor
+    const { teamId } = actor
+    const mapping = change.mapping === undefined ? null : JSON.stringify(change.mapping)
+    const disabled = change.disabled === undefined ? null : Number(change.disabled)
+    const row = await this.#database
+      .write(function* () {
+        const [updated] = yield* run(
+          statements.updateRecord,
+          ...[teamId, providedId, change.providedId ?? null, change.name ?? null, mapping, change.properties ?? null],
+          ...[disabled, now],
+        )
+        if (updated === undefined) return undefined
+        if (change.mapping !== undefined) yield* replaceEntries(teamId, updated[0], change.mapping)
+        yield* record(actor, 'user_group.updated', providedId, now, change.providedId)
+        return updated
+      }, 'once')
+      .catch((error: unknown) => {
+        throw isUniqueViolation(error) ? idTaken() : error
+      })
+    return row && userGroupRecord(teamId, row)
+  }
+
+  delete(providedId: string, now: number): Promise<boolean> {
+    const actor = this.#actor
+    return this.#database.write(function* () {
+      const deleted = yield* run(statements.deleteGroup, actor.teamId, providedId)
+      if (deleted.length === 0) return false
+      yield* record(actor, 'user_group.deleted', providedId, now)
+      return true
+    }, 'once')
+  }
+
+  #userGroup([id, providedId, name, keyId, bytes]: statements.UserGroupRow): UserGroup {
+    return { id, teamId: this.#actor.teamId, providedId, name, token: { keyId, bytes } }
+  }
+}
+
+function idTaken(): ServiceError {
+  return new ServiceError('conflict', {
+    field: 'provided_id',
+    message: 'This team has a user group with that provided_id already.',
+  })
 }

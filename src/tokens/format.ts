@@ -15,6 +15,11 @@ export function mintToken(prefix: TokenPrefix): string {
   return secret + checksum(secret)
 }
 
+/** An id that nobody chose, for what has none of its own. */
+export function mintId(prefix: 'ds_' | 'sch_'): string {
+  return prefix + randomCharacters(20)
+}
+
 /** What a token from elsewhere looks like: one that an operator chose, or that came along from another system. */
 export function isVisibleAscii(token: string): boolean {
   return /^[\x21-\x7e]{16,255}$/.test(token)

@@ -9,10 +9,15 @@ export interface SealedToken extends Sealed {
   hash: Uint8Array
 }
 
-/** The row a user group token belongs to: its seal opens nowhere else. */
-export interface TokenOwner {
+/** What is stored sealed. */
+export const sealPurposes = ['user_group.token', 'data_source.connection'] as const
+export type SealPurpose = (typeof sealPurposes)[number]
+
+/** The row a sealed value belongs to: it opens nowhere else. */
+export interface Place {
+  purpose: SealPurpose
   teamId: number
-  groupId: number
+  id: number | string
 }
 
 /** All that is done with secrets: made here, sealed here, opened here. */
@@ -48,18 +53,21 @@ export class Tokens {
     return createHmac('sha256', this.#lookupKey).update(token).digest()
   }
 
-  seal(token: string, owner: TokenOwner): SealedToken {
-    return { ...this.#ring.seal(Buffer.from(token), tokenContext(owner)), hash: this.hash(token) }
+  sealToken(token: string, teamId: number, groupId: number): SealedToken {
+    const place = { purpose: 'user_group.token', teamId, id: groupId } as const
+    return { ...this.seal(Buffer.from(token), place), hash: this.hash(token) }
   }
 
-  open(group: { id: number; teamId: number; token: Sealed }): string {
-    return this.#ring.open(group.token, tokenContext({ teamId: group.teamId, groupId: group.id })).toString()
+  openToken(group: { id: number; teamId: number; token: Sealed }): string {
+    return this.open(group.token, { purpose: 'user_group.token', teamId: group.teamId, id: group.id }).toString()
   }
 
-  /** The same token under the newest master key. */
-  reseal(sealed: Sealed, owner: TokenOwner): Sealed {
-    const context = tokenContext(owner)
-    return this.#ring.seal(this.#ring.open(sealed, context), context)
+  seal(plain: Uint8Array, place: Place): Sealed {
+    return this.#ring.seal(plain, context(place))
+  }
+
+  open(sealed: Sealed, place: Place): Buffer {
+    return this.#ring.open(sealed, context(place))
   }
 
   canOpen(keyId: string): boolean {
@@ -71,6 +79,6 @@ export class Tokens {
   }
 }
 
-function tokenContext(owner: TokenOwner): string {
-  return `user_group.token team=${owner.teamId} group=${owner.groupId}`
+function context({ purpose, teamId, id }: Place): string {
+  return `${purpose} team=${teamId} id=${id}`
 }

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox'
-import type { TeamContext } from '../http/operation.ts'
-import { operation } from '../http/operation.ts'
+import { operation, type TeamContext } from '../http/operation.ts'
 import { newId } from '../ids.ts'
 import { GetOrCreateIn, UserGroupOut } from './schema.ts'
-import { present, propertiesJson } from './user-group.ts'
+import { keepableJson, present } from './user-group.ts'
 
 const reply = { new_user_group: Type.Boolean(), user_group: UserGroupOut }
 
@@ -18,7 +17,7 @@ export const getOrCreate = operation({
     'The request has no body. A proxy or client may have dropped the body of this GET; ' +
     'POST /api/user_groups takes the same body and gives the same answer.',
   reply,
-  errors: [],
+  errors: ['unknown_data_source'],
   handle,
 })
 
@@ -30,15 +29,15 @@ export const getOrCreateByPost = operation({
   scope: 'provision',
   body: GetOrCreateIn,
   reply,
-  errors: [],
+  errors: ['unknown_data_source'],
   handle,
 })
 
 async function handle({ body, team, teamId, tokens, clock }: TeamContext<Static<typeof GetOrCreateIn>>) {
   // Checked for an existing group too: a request is right or wrong whoever was first.
-  const properties = propertiesJson(body.properties ?? {})
+  const properties = keepableJson(body.properties ?? {}, 'properties')
   const existing = await team.userGroups.find(body.user_group_id)
-  if (existing) return { new_user_group: false, user_group: present(existing, tokens.open(existing)) }
+  if (existing) return { new_user_group: false, user_group: present(existing, tokens.openToken(existing)) }
 
   const now = clock.now()
   const { group, created } = await team.userGroups.getOrCreate(() => {
@@ -47,10 +46,10 @@ async function handle({ body, team, teamId, tokens, clock }: TeamContext<Static<
       id,
       providedId: body.user_group_id,
       name: body.name ?? body.user_group_id,
-      mapping: JSON.stringify(body.mapping ?? {}),
+      mapping: body.mapping ?? {},
       properties,
-      token: tokens.seal(tokens.mintForUserGroup(), { teamId, groupId: id }),
+      token: tokens.sealToken(tokens.mintForUserGroup(), teamId, id),
     }
   }, now)
-  return { new_user_group: created, user_group: present(group, tokens.open(group)) }
+  return { new_user_group: created, user_group: present(group, tokens.openToken(group)) }
 }

@@ -12,13 +12,13 @@ export const rotateToken = operation({
   body: RotateIn,
   reply: { user_group: UserGroupOut },
   errors: ['token_not_found', 'token_already_rotated'],
-  async handle({ body, team, tokens, clock }) {
+  async handle({ body, team, teamId, tokens, clock }) {
     const current = tokens.lookup(body.current_token)
     if (current === undefined) throw new ServiceError('token_not_found')
     const fresh = tokens.mintForUserGroup()
     const group = await team.userGroups.replaceToken(
       current,
-      { seal: (owner) => tokens.seal(fresh, owner), graceSeconds: body.grace_seconds ?? 0 },
+      { seal: (groupId) => tokens.sealToken(fresh, teamId, groupId), graceSeconds: body.grace_seconds ?? 0 },
       clock.now(),
     )
     return { user_group: present(group, fresh) }

@@ -1,16 +1,5 @@
 import Type from 'typebox'
-
-// Control characters and halves of surrogate pairs: neither is text that every engine keeps as it came.
-const plainText = '^[^\\p{Cc}\\p{Cs}]*$'
-
-export const ProvidedId = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  pattern: plainText,
-  description: 'a string of 1 to 255 characters without control characters',
-})
-
-export const Name = ProvidedId
+import { Flag, Limit, Text, Time, TimeOrNull } from '../http/fields.ts'
 
 export const Mapping = Type.Unsafe<Record<string, string>>({
   type: 'object',
@@ -27,12 +16,13 @@ export const Mapping = Type.Unsafe<Record<string, string>>({
 
 export const Properties = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
+  additionalProperties: true,
   description: 'a JSON object of at most 64 KiB and 32 levels',
 })
 
 export const GetOrCreateIn = Type.Object({
-  user_group_id: ProvidedId,
-  name: Type.Optional(Name),
+  user_group_id: Text,
+  name: Type.Optional(Text),
   mapping: Type.Optional(Mapping),
   properties: Type.Optional(Properties),
 })
@@ -49,4 +39,31 @@ export const UserGroupOut = Type.Object({
   token: Type.String(),
   name: Type.String(),
   provided_id: Type.String(),
+})
+
+/** Everything of a user group but its token. */
+export const UserGroupRecordOut = Type.Object({
+  team_id: Type.Integer(),
+  name: Type.String(),
+  provided_id: Type.String(),
+  mapping: Mapping,
+  properties: Properties,
+  disabled: Type.Boolean(),
+  created_at: Time,
+  updated_at: Time,
+  token_rotated_at: TimeOrNull,
+})
+
+export const ListQuery = Type.Object({
+  limit: Limit,
+  cursor: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'a next_cursor of this list' })),
+  q: Type.Optional(Text),
+})
+
+export const UpdateIn = Type.Object({
+  provided_id: Type.Optional(Text),
+  name: Type.Optional(Text),
+  mapping: Type.Optional(Mapping),
+  properties: Type.Optional(Properties),
+  disabled: Type.Optional(Flag),
 })

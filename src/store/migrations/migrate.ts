@@ -1,9 +1,9 @@
 import { OperatorError } from '../../operator-error.ts'
 import { type Database, run, type Statement, sql, type Work } from '../database.ts'
-import { contract } from './001-contract.ts'
+import { initial } from './001-initial.ts'
 
 /** Forward only, in order: the number of a migration is its place in this list. */
-const migrations: readonly (readonly Statement<[]>[])[] = [contract]
+const migrations: readonly (readonly Statement<[]>[])[] = [initial]
 
 const createVersions = sql`create table if not exists schema_version (
   version bigint primary key,

@@ -1,0 +1,17 @@
+import Type from 'typebox'
+import { operation } from '../http/operation.ts'
+import { ApiTokenOut, presentApiToken } from './schema.ts'
+
+export const listApiTokens = operation({
+  id: 'api_token.list',
+  method: 'GET',
+  path: '/api/api_tokens',
+  summary: 'List the API tokens of the team that are not revoked, newest last. Never a secret.',
+  scope: 'admin',
+  reply: { api_tokens: Type.Array(ApiTokenOut) },
+  errors: [],
+  async handle({ team }) {
+    const all = await team.apiTokens.list()
+    return { api_tokens: all.filter(({ revokedAt }) => revokedAt === null).map(presentApiToken) }
+  },
+})

@@ -1,0 +1,43 @@
+import Type from 'typebox'
+import { isoTime, isoTimeOrNull } from '../clock.ts'
+import { Text, Time, TimeOrNull } from '../http/fields.ts'
+import { type ApiToken, type Scope, scopes } from './api-token.ts'
+
+const ScopeName = Type.Enum([...scopes])
+
+export const ApiTokenIn = Type.Object({
+  name: Text,
+  scopes: Type.Unsafe<Scope[]>({
+    type: 'array',
+    items: ScopeName,
+    minItems: 1,
+    maxItems: scopes.length,
+    uniqueItems: true,
+    description: `an array of one or more of ${scopes.join(', ')}, each once`,
+  }),
+  expires_at: Type.Optional(
+    Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'a time in the future, or null' }),
+  ),
+})
+
+export const ApiTokenOut = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  scopes: Type.Array(ScopeName),
+  expires_at: TimeOrNull,
+  created_at: Time,
+  last_used_at: TimeOrNull,
+})
+
+export const FreshApiTokenOut = Type.Object({ ...ApiTokenOut.properties, token: Type.String() })
+
+export function presentApiToken(token: ApiToken) {
+  return {
+    id: token.id,
+    name: token.name,
+    scopes: [...token.scopes],
+    expires_at: isoTimeOrNull(token.expiresAt),
+    created_at: isoTime(token.createdAt),
+    last_used_at: isoTimeOrNull(token.lastUsedAt),
+  }
+}

@@ -1,0 +1,16 @@
+import Type from 'typebox'
+import { operation } from '../http/operation.ts'
+import { DataSourceOut, presentDataSource } from './schema.ts'
+
+export const listDataSources = operation({
+  id: 'data_source.list',
+  method: 'GET',
+  path: '/api/data_sources',
+  summary: 'List the data sources of the team, newest last, without their connections.',
+  scope: 'admin',
+  reply: { data_sources: Type.Array(DataSourceOut) },
+  errors: [],
+  async handle({ team }) {
+    return { data_sources: (await team.dataSources.list()).map(presentDataSource) }
+  },
+})

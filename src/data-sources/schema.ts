@@ -1,0 +1,56 @@
+import Type from 'typebox'
+import { isoTime } from '../clock.ts'
+import { Text, TextOrNull, Time } from '../http/fields.ts'
+import type { DataSource } from './data-source.ts'
+
+/** An id of ours begins with ds_, a caller's never: each value names one data source at most. */
+const ProvidedId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^(?!ds_)[^\\p{Cc}\\p{Cs}]*$',
+  description: 'a string of 1 to 255 characters without control characters that does not begin with ds_',
+})
+
+const Connection = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  description: 'a JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned',
+})
+
+export const DataSourceIn = Type.Object({
+  schema_id: Text,
+  provided_id: Type.Optional(ProvidedId),
+  name: Type.Optional(Text),
+  kind: Type.Optional(Text),
+  connection: Type.Optional(Connection),
+})
+
+export const DataSourcePatch = Type.Object({
+  schema_id: Type.Optional(Text),
+  provided_id: Type.Optional(ProvidedId),
+  name: Type.Optional(Text),
+  kind: Type.Optional(Text),
+  connection: Type.Optional(Connection),
+})
+
+export const DataSourceOut = Type.Object({
+  id: Type.String(),
+  provided_id: TextOrNull,
+  schema_id: Type.String(),
+  name: Type.String(),
+  kind: TextOrNull,
+  created_at: Time,
+  updated_at: Time,
+})
+
+export function presentDataSource(source: DataSource) {
+  return {
+    id: source.id,
+    provided_id: source.providedId,
+    schema_id: source.schemaId,
+    name: source.name,
+    kind: source.kind,
+    created_at: isoTime(source.createdAt),
+    updated_at: isoTime(source.updatedAt),
+  }
+}

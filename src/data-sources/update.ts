@@ -1,0 +1,35 @@
+import { isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import { sealConnection } from './connection.ts'
+import { noDataSource } from './data-source.ts'
+import { DataSourceOut, DataSourcePatch, presentDataSource } from './schema.ts'
+
+const changeable = ['schema_id', 'provided_id', 'name', 'kind', 'connection']
+
+export const updateDataSource = operation({
+  id: 'data_source.update',
+  method: 'PATCH',
+  path: '/api/data_sources/{id}',
+  summary: 'Change a data source: only what is sent.',
+  scope: 'admin',
+  body: DataSourcePatch,
+  reply: { data_source: DataSourceOut },
+  errors: ['not_found', 'conflict'],
+  async handle({ id, body, team, teamId, tokens, clock }) {
+    refuseEmptyPatch(body, changeable)
+    const { provided_id: providedId, schema_id: schemaId, name, kind, connection } = body
+    // A connection is sealed for the data source's own id, which the path may not name.
+    const existing = isPossibleId(id) ? await team.dataSources.get(id) : undefined
+    if (existing === undefined) throw noDataSource()
+    const change = {
+      ...(providedId !== undefined && { providedId }),
+      ...(schemaId !== undefined && { schemaId }),
+      ...(name !== undefined && { name }),
+      ...(kind !== undefined && { kind }),
+      ...(connection && { connection: sealConnection(connection, tokens, teamId, existing.id) }),
+    }
+    const source = await team.dataSources.update(existing.id, change, clock.now())
+    if (source === undefined) throw noDataSource()
+    return { data_source: presentDataSource(source) }
+  },
+})

@@ -1,0 +1,58 @@
+import Type from 'typebox'
+import { isoTime } from '../clock.ts'
+import { defaultLimit, Limit, TextOrNull, Time } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import { type AuditEvent, eventKinds } from './event.ts'
+
+const EventOut = Type.Object({
+  id: Type.Integer(),
+  at: Time,
+  kind: Type.Enum([...eventKinds]),
+  api_token: TextOrNull,
+  user_group: Type.Optional(Type.String()),
+  schema: Type.Optional(Type.String()),
+  data_source: Type.Optional(Type.String()),
+  api_token_id: Type.Optional(Type.Integer()),
+  renamed_to: Type.Optional(Type.String()),
+})
+
+const Query = Type.Object({
+  after: Type.Optional(
+    Type.String({ pattern: '^(0|[1-9]\\d{0,14})$', description: 'the id of an event, or a next_cursor of this list' }),
+  ),
+  limit: Limit,
+})
+
+export const listEvents = operation({
+  id: 'event.list',
+  method: 'GET',
+  path: '/api/events',
+  summary: 'Read the audit trail from behind an event: who did what to which thing, when. It holds no secret.',
+  scope: 'admin',
+  query: Query,
+  reply: { events: Type.Array(EventOut), next_cursor: TextOrNull },
+  errors: [],
+  async handle({ query, team }) {
+    const limit = Number(query.limit ?? defaultLimit)
+    const found = await team.events.after(Number(query.after ?? 0), limit + 1)
+    const page = found.slice(0, limit)
+    const next = found.length > limit ? String(page.at(-1)?.id) : null
+    return { events: page.map(presentEvent), next_cursor: next }
+  },
+})
+
+/** The thing an event is about stands under its own name. */
+export function presentEvent({ id, at, kind, apiToken, subject, renamedTo }: AuditEvent) {
+  const thing = kind.slice(0, kind.indexOf('.'))
+  return {
+    id,
+    at: isoTime(at),
+    kind,
+    api_token: apiToken,
+    ...(subject !== null && thing === 'user_group' && { user_group: subject }),
+    ...(subject !== null && thing === 'schema' && { schema: subject }),
+    ...(subject !== null && thing === 'data_source' && { data_source: subject }),
+    ...(subject !== null && thing === 'api_token' && { api_token_id: Number(subject) }),
+    ...(renamedTo !== null && { renamed_to: renamedTo }),
+  }
+}

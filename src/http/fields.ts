@@ -1,0 +1,45 @@
+import Type from 'typebox'
+import { isoTime } from '../clock.ts'
+import { invalid, ServiceError } from '../errors.ts'
+
+// Control characters and halves of surrogate pairs: neither is text that every engine keeps as it came.
+const plainText = '^[^\\p{Cc}\\p{Cs}]*$'
+
+/** An id or a name. */
+export const Text = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: plainText,
+  description: 'a string of 1 to 255 characters without control characters',
+})
+
+export const Flag = Type.Boolean({ description: 'true or false' })
+
+export const Time = Type.String({ format: 'date-time' })
+export const TimeOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
+export const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+
+export const Limit = Type.Optional(
+  Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$', description: 'a whole number from 1 to 200' }),
+)
+export const defaultLimit = 100
+
+const aText = new RegExp(plainText, 'u')
+
+/** An id out of a path: what cannot be one is as unknown as one that nobody has. */
+export function isPossibleId(id: string): boolean {
+  return id !== '' && aText.test(id)
+}
+
+/** Refuses a change that changes nothing, whether nothing was sent or nothing known. */
+export function refuseEmptyPatch(body: object, fields: readonly string[]): void {
+  if (fields.some((field) => Object.hasOwn(body, field))) return
+  throw new ServiceError('invalid_request', { message: `Send at least one of ${fields.join(', ')}.` })
+}
+
+/** A time on the wire: ISO 8601 in UTC, to the millisecond at most. */
+export function parseTime(text: string, field: string): number {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw invalid(field, `must be a time such as "${isoTime(0)}"`)
+  return time
+}

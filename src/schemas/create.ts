@@ -1,0 +1,18 @@
+import { operation } from '../http/operation.ts'
+import { mintId } from '../tokens/format.ts'
+import { presentSchema, SchemaIn, SchemaOut } from './schema.ts'
+
+export const createSchema = operation({
+  id: 'schema.create',
+  method: 'POST',
+  path: '/api/schemas',
+  summary: 'Create a schema; its id is yours to choose, or made.',
+  scope: 'admin',
+  body: SchemaIn,
+  reply: { schema: SchemaOut },
+  errors: ['conflict'],
+  async handle({ body, team, clock }) {
+    const id = body.id ?? mintId('sch_')
+    return { schema: presentSchema(await team.schemas.add({ id, name: body.name ?? id }, clock.now())) }
+  },
+})

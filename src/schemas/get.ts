@@ -1,0 +1,19 @@
+import { isPossibleId } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import { noSchema } from './data-schema.ts'
+import { presentSchema, SchemaOut } from './schema.ts'
+
+export const getSchema = operation({
+  id: 'schema.get',
+  method: 'GET',
+  path: '/api/schemas/{id}',
+  summary: 'Show one schema.',
+  scope: 'admin',
+  reply: { schema: SchemaOut },
+  errors: ['not_found'],
+  async handle({ id, team }) {
+    const schema = isPossibleId(id) ? await team.schemas.get(id) : undefined
+    if (schema === undefined) throw noSchema()
+    return { schema: presentSchema(schema) }
+  },
+})

@@ -1,0 +1,16 @@
+import Type from 'typebox'
+import { operation } from '../http/operation.ts'
+import { presentSchema, SchemaOut } from './schema.ts'
+
+export const listSchemas = operation({
+  id: 'schema.list',
+  method: 'GET',
+  path: '/api/schemas',
+  summary: 'List the schemas of the team, newest last.',
+  scope: 'admin',
+  reply: { schemas: Type.Array(SchemaOut) },
+  errors: [],
+  async handle({ team }) {
+    return { schemas: (await team.schemas.list()).map(presentSchema) }
+  },
+})

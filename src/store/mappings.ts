@@ -1,0 +1,68 @@
+import type { DataSource } from '../data-sources/data-source.ts'
+import { ServiceError } from '../errors.ts'
+import { fieldPath } from '../json.ts'
+import type { Mapping } from '../user-groups/user-group.ts'
+import { type DataSourceRow, dataSource } from './data-source-row.ts'
+import { run, sql, type Value, type Work } from './database.ts'
+
+const insertEntry = sql`
+  insert into mapping_entry (team_id, data_source, user_group_id, schema_id) values ($1, $2, $3, $4)`
+const deleteEntries = sql`delete from mapping_entry where user_group_id = $1`
+const strictness = sql<[strict: number]>`select strict_mapping from team where id = $1`
+
+const askedAtOnce = 8
+const byEitherId = sql<DataSourceRow>`
+  select id, provided_id, schema_id, name, kind, created_at, updated_at from data_source
+  where team_id = $1 and (id in ($2, $3, $4, $5, $6, $7, $8, $9) or provided_id in ($2, $3, $4, $5, $6, $7, $8, $9))`
+
+/** Keeps the entries of a group's mapping in step with the mapping itself, and a strict team to what exists. */
+export function* replaceEntries(teamId: number, groupId: number, mapping: Mapping): Work<void> {
+  yield* run(deleteEntries, groupId)
+  yield* addEntries(teamId, groupId, mapping)
+}
+
+export function* addEntries(teamId: number, groupId: number, mapping: Mapping): Work<void> {
+  const entries = Object.entries(mapping)
+  if (entries.length === 0) return
+  const [strict] = yield* run(strictness, teamId)
+  if (strict?.[0] === 1) yield* refuseUnknown(teamId, mapping)
+  for (const [schemaId, value] of entries)
+    if (isStorable(schemaId) && isStorable(value)) yield* run(insertEntry, teamId, value, groupId, schemaId)
+}
+
+function* refuseUnknown(teamId: number, mapping: Mapping): Work<void> {
+  const known = yield* resolve(teamId, mapping)
+  const unknown = Object.keys(mapping).find((schemaId) => !known.has(schemaId))
+  if (unknown === undefined) return
+  const field = fieldPath(['mapping', unknown])
+  throw new ServiceError('unknown_data_source', {
+    field,
+    message: `${field} names no data source of this team; create it first, or correct the id.`,
+  })
+}
+
+/** The data sources a mapping leads to, by schema id. What leads nowhere is left out: nothing takes its place. */
+export function* resolve(teamId: number, mapping: Mapping): Work<ReadonlyMap<string, DataSource>> {
+  const wanted = [...new Set(Object.values(mapping).filter(isStorable))]
+  const found = new Map<string, DataSource>()
+  for (let at = 0; at < wanted.length; at += askedAtOnce) {
+    const some: Value[] = wanted.slice(at, at + askedAtOnce)
+    while (some.length < askedAtOnce) some.push(null)
+    for (const row of yield* run(byEitherId, teamId, ...some)) {
+      const source = dataSource(row)
+      found.set(source.id, source)
+      if (source.providedId !== null) found.set(source.providedId, source)
+    }
+  }
+  const resolved = new Map<string, DataSource>()
+  for (const [schemaId, value] of Object.entries(mapping)) {
+    const source = found.get(value)
+    if (source !== undefined) resolved.set(schemaId, source)
+  }
+  return resolved
+}
+
+/** A mapping may hold any string; one that no engine stores as text is the id of no data source either. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}

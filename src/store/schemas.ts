@@ -1,0 +1,66 @@
+import { ServiceError } from '../errors.ts'
+import type { DataSchema } from '../schemas/data-schema.ts'
+import { type Database, run, sql } from './database.ts'
+import { type Actor, record } from './events.ts'
+import type { Schemas } from './store.ts'
+
+type SchemaRow = [id: string, name: string, createdAt: number]
+
+const insertUnlessThere = sql<SchemaRow>`
+  insert into data_schema (team_id, id, name, created_at) values ($1, $2, $3, $4)
+  on conflict do nothing
+  returning id, name, created_at`
+const ofTeam = sql<SchemaRow>`select id, name, created_at from data_schema where team_id = $1 order by created_at, id`
+const byId = sql<SchemaRow>`select id, name, created_at from data_schema where team_id = $1 and id = $2`
+const countUses = sql<[count: number]>`select count(*) from data_source where team_id = $1 and schema_id = $2`
+const deleteSchema = sql<[id: string]>`delete from data_schema where team_id = $1 and id = $2 returning id`
+
+export class SchemaStore implements Schemas {
+  readonly #database: Database
+  readonly #actor: Actor
+
+  constructor(database: Database, actor: Actor) {
+    this.#database = database
+    this.#actor = actor
+  }
+
+  add({ id, name }: Omit<DataSchema, 'createdAt'>, now: number): Promise<DataSchema> {
+    const actor = this.#actor
+    return this.#database.write(function* () {
+      const [row] = yield* run(insertUnlessThere, actor.teamId, id, name, now)
+      if (row === undefined)
+        throw new ServiceError('conflict', { field: 'id', message: 'This team has a schema with that id already.' })
+      yield* record(actor, 'schema.created', id, now)
+      return schema(row)
+    }, 'once')
+  }
+
+  async list(): Promise<DataSchema[]> {
+    return (await this.#database.read(ofTeam, this.#actor.teamId)).map(schema)
+  }
+
+  async get(id: string): Promise<DataSchema | undefined> {
+    const [row] = await this.#database.read(byId, this.#actor.teamId, id)
+    return row && schema(row)
+  }
+
+  delete(id: string, now: number): Promise<boolean> {
+    const actor = this.#actor
+    return this.#database.write(function* () {
+      const [uses] = yield* run(countUses, actor.teamId, id)
+      const count = uses?.[0] ?? 0
+      if (count > 0)
+        throw new ServiceError('conflict', {
+          message: `${count} data ${count === 1 ? 'source belongs' : 'sources belong'} to this schema; delete or move what belongs to it first.`,
+        })
+      const deleted = yield* run(deleteSchema, actor.teamId, id)
+      if (deleted.length === 0) return false
+      yield* record(actor, 'schema.deleted', id, now)
+      return true
+    }, 'once')
+  }
+}
+
+function schema([id, name, createdAt]: SchemaRow): DataSchema {
+  return { id, name, createdAt }
+}

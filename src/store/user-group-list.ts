@@ -1,0 +1,79 @@
+import type { UserGroupRecord } from '../user-groups/user-group.ts'
+import type { Database } from './database.ts'
+import type { ListQuery, Page } from './store.ts'
+import * as statements from './user-group-statements.ts'
+
+/** Up to here the matches of a prefix are collected by the indexes and sorted; beyond, the list itself is walked. */
+const few = 2_000
+const stretch = 10_000
+
+/** A page in the order the groups were made, so that those made or deleted meanwhile shift nothing. */
+export async function listUserGroups(
+  database: Database,
+  teamId: number,
+  query: ListQuery,
+): Promise<Page<UserGroupRecord>> {
+  // One more than asked for tells whether there is another page.
+  const asked = { ...query, limit: query.limit + 1 }
+  const rows =
+    query.prefix === undefined
+      ? await database.read(statements.listAfter, teamId, asked.after, asked.limit)
+      : await listByPrefix(database, teamId, asked, query.prefix)
+  const page = rows.slice(0, query.limit)
+  return {
+    items: page.map((row) => userGroupRecord(teamId, row)),
+    next: rows.length > query.limit ? (page.at(-1)?.[0] ?? null) : null,
+  }
+}
+
+/**
+ * Few matches are found by the two indexes and sorted by age. Of many, a page is soon full by walking the list in its
+ * own order, a stretch at a time, so that no single look takes long whatever the number of groups.
+ */
+async function listByPrefix(database: Database, teamId: number, { after, limit }: ListQuery, prefix: string) {
+  const from = asciiLowerCase(prefix)
+  const to = behindPrefix(from)
+  const [count] = await database.read(statements.countPrefix, teamId, from, to, few)
+  if ((count?.[0] ?? 0) < few) return database.read(statements.listFewByPrefix, teamId, from, to, after, limit)
+  const found: statements.RecordRow[] = []
+  for (let last = after; found.length < limit; ) {
+    found.push(
+      ...(await database.read(statements.listStretchByPrefix, teamId, from, to, last, limit - found.length, stretch)),
+    )
+    const [end] = await database.read(statements.endOfStretch, teamId, last, stretch)
+    if (end === undefined || end[1] < stretch || end[0] === null) break
+    last = end[0]
+  }
+  return found
+}
+
+function asciiLowerCase(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase())
+}
+
+/** The first text, byte by byte, that is behind all that begin with `prefix`. */
+function behindPrefix(prefix: string): string {
+  const points = [...prefix]
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    const next = (last.codePointAt(0) ?? 0) + 1
+    if (next > 0x10ffff) continue
+    // The surrogates are no characters: U+D7FF is followed by U+E000.
+    return points.join('') + String.fromCodePoint(next === 0xd800 ? 0xe000 : next)
+  }
+  return '\u{10ffff}'
+}
+
+export function userGroupRecord(teamId: number, row: statements.RecordRow): UserGroupRecord {
+  const [, providedId, name, mapping, properties, disabled, createdAt, updatedAt, tokenRotatedAt] = row
+  return {
+    teamId,
+    providedId,
+    name,
+    mapping: JSON.parse(mapping),
+    properties: JSON.parse(properties),
+    disabled: disabled === 1,
+    createdAt,
+    updatedAt,
+    tokenRotatedAt,
+  }
+}

@@ -1,0 +1,6 @@
+import Type from 'typebox'
+import { Flag, Text } from '../http/fields.ts'
+
+export const TeamOut = Type.Object({ id: Type.Integer(), name: Type.String(), strict_mapping: Type.Boolean() })
+
+export const TeamPatch = Type.Object({ name: Type.Optional(Text), strict_mapping: Type.Optional(Flag) })

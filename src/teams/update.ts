@@ -1,0 +1,23 @@
+import { refuseEmptyPatch } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import { TeamOut, TeamPatch } from './schema.ts'
+import { presentTeam } from './team.ts'
+
+export const updateTeam = operation({
+  id: 'team.update',
+  method: 'PATCH',
+  path: '/api/team',
+  summary: 'Change the settings of the team: only what is sent.',
+  scope: 'admin',
+  body: TeamPatch,
+  reply: { team: TeamOut },
+  errors: [],
+  async handle({ body, team, clock }) {
+    refuseEmptyPatch(body, ['name', 'strict_mapping'])
+    const change = {
+      ...(body.name !== undefined && { name: body.name }),
+      ...(body.strict_mapping !== undefined && { strictMapping: body.strict_mapping }),
+    }
+    return { team: presentTeam(await team.settings.update(change, clock.now())) }
+  },
+})

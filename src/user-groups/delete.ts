@@ -1,0 +1,18 @@
+import { ServiceError } from '../errors.ts'
+import { isPossibleId } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+
+export const deleteUserGroup = operation({
+  id: 'user_group.delete',
+  method: 'DELETE',
+  path: '/api/user_groups/{provided_id}',
+  summary: 'Delete a user group with its tokens, old ones too.',
+  scope: 'provision',
+  reply: {},
+  errors: ['user_group_not_found'],
+  async handle({ id, team, clock }) {
+    const deleted = isPossibleId(id) && (await team.userGroups.delete(id, clock.now()))
+    if (!deleted) throw new ServiceError('user_group_not_found')
+    return {}
+  },
+})

@@ -1,0 +1,20 @@
+import { ServiceError } from '../errors.ts'
+import { isPossibleId } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import { UserGroupRecordOut } from './schema.ts'
+import { presentRecord } from './user-group.ts'
+
+export const getUserGroup = operation({
+  id: 'user_group.get',
+  method: 'GET',
+  path: '/api/user_groups/{provided_id}',
+  summary: 'Show one user group, without its token.',
+  scope: 'provision',
+  reply: { user_group: UserGroupRecordOut },
+  errors: ['user_group_not_found'],
+  async handle({ id, team }) {
+    const group = isPossibleId(id) ? await team.userGroups.get(id) : undefined
+    if (group === undefined) throw new ServiceError('user_group_not_found')
+    return { user_group: presentRecord(group) }
+  },
+})

@@ -1,0 +1,33 @@
+import { ServiceError } from '../errors.ts'
+import { isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import { UpdateIn, UserGroupRecordOut } from './schema.ts'
+import { keepableJson, presentRecord } from './user-group.ts'
+
+const changeable = ['provided_id', 'name', 'mapping', 'properties', 'disabled']
+
+export const updateUserGroup = operation({
+  id: 'user_group.update',
+  method: 'PATCH',
+  path: '/api/user_groups/{provided_id}',
+  summary:
+    'Change a user group: only what is sent. A new provided_id keeps the token; a disabled group does not verify.',
+  scope: 'provision',
+  body: UpdateIn,
+  reply: { user_group: UserGroupRecordOut },
+  errors: ['user_group_not_found', 'unknown_data_source', 'conflict'],
+  async handle({ id, body, team, clock }) {
+    refuseEmptyPatch(body, changeable)
+    const { provided_id: providedId, name, mapping, properties, disabled } = body
+    const change = {
+      ...(providedId !== undefined && { providedId }),
+      ...(name !== undefined && { name }),
+      ...(mapping !== undefined && { mapping }),
+      ...(properties !== undefined && { properties: keepableJson(properties, 'properties') }),
+      ...(disabled !== undefined && { disabled }),
+    }
+    const group = isPossibleId(id) ? await team.userGroups.update(id, change, clock.now()) : undefined
+    if (group === undefined) throw new ServiceError('user_group_not_found')
+    return { user_group: presentRecord(group) }
+  },
+})

@@ -1,0 +1,57 @@
+import Type from 'typebox'
+import { isoTimeOrNull } from '../clock.ts'
+import { TextOrNull, TimeOrNull } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import { Properties } from '../user-groups/schema.ts'
+import type { Verified } from '../user-groups/user-group.ts'
+
+const DataSourceOut = Type.Object({ id: Type.String(), provided_id: TextOrNull, name: Type.String() })
+
+const reply = {
+  active: Type.Boolean(),
+  reason: Type.Optional(Type.Enum(['unknown', 'rotated', 'disabled'])),
+  user_group: Type.Optional(Type.Object({ team_id: Type.Integer(), name: Type.String(), provided_id: Type.String() })),
+  data_sources: Type.Optional(
+    Type.Unsafe<Record<string, { id: string; provided_id: string | null; name: string }>>({
+      type: 'object',
+      additionalProperties: DataSourceOut,
+    }),
+  ),
+  unresolved: Type.Optional(Type.Array(Type.String())),
+  properties: Type.Optional(Properties),
+  expires_at: Type.Optional(TimeOrNull),
+}
+
+export const verifyToken = operation({
+  id: 'token.verify',
+  method: 'POST',
+  path: '/api/verify',
+  summary: 'Tell whose user group token this is, and which data sources and properties it opens.',
+  scope: 'verify',
+  body: Type.Object({ token: Type.String({ description: 'a string: the user group token to verify' }) }),
+  reply,
+  errors: [],
+  async handle({ body, team, tokens, clock }) {
+    const hash = tokens.lookup(body.token)
+    const verified = hash && (await team.userGroups.verify(hash))
+    if (verified === undefined) return { active: false, reason: 'unknown' as const }
+    if (verified.validUntil !== null && verified.validUntil <= clock.now())
+      return { active: false, reason: 'rotated' as const }
+    if (verified.group.disabled) return { active: false, reason: 'disabled' as const }
+    return { active: true, ...opened(verified) }
+  },
+})
+
+function opened({ group, dataSources, validUntil }: Verified) {
+  const unresolved = Object.keys(group.mapping).filter((schemaId) => !dataSources.has(schemaId))
+  const sources = [...dataSources].map(([schemaId, { id, providedId, name }]) => {
+    return [schemaId, { id, provided_id: providedId, name }] as const
+  })
+  return {
+    user_group: { team_id: group.teamId, name: group.name, provided_id: group.providedId },
+    data_sources: Object.fromEntries(sources),
+    ...(unresolved.length > 0 && { unresolved }),
+    properties: group.properties,
+    expires_at: isoTimeOrNull(validUntil),
+  }
+}
