@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { Caller } from '../support/caller.ts'
+import { engines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { answeringPids, isAlive, logged } from '../support/logs.ts'
+import { type CalledService, Premises } from '../support/premises.ts'
+import { rawSql } from '../support/raw-database.ts'
+import { times } from '../support/times.ts'
+
+const workers = 3
+const settings = { UGS_WORKERS: String(workers) }
+
+for (const engine of engines)
+  describe(`three workers on ${engine.name}`, () => {
+    let premises: Premises
+    let service: CalledService
+    let caller: Caller
+    let pids: number[]
+    before(async () => {
+      premises = await Premises.open(undefined, engine, { ...settings, UGS_API_TOKEN: undefined })
+      service = await premises.start()
+      caller = premises.call(service, /uga_\w+/.exec(service.output().stderr)?.[0])
+      pids = await everyWorker(service)
+    })
+    after(() => premises.close())
+
+    it('greet once, migrate once, and all answer on the one port', async () => {
+      const { stderr } = service.output()
+      assert.equal(stderr.match(/^User Group Service /gm)?.length, 1)
+      assert.equal(stderr.match(/Listening on/g)?.length, 1)
+      assert.equal(stderr.match(/shown only now/g)?.length, 1)
+      const versions = await rawSql(premises.environment, 'select version from schema_version')
+      assert.equal(new Set(versions.map(({ version }) => String(version))).size, versions.length)
+      assert.equal(pids.length, workers)
+      assert.ok(!pids.includes(service.process.pid as number), 'the first process serves nobody')
+    })
+
+    it('answer /metrics with the sum over all of them, whichever is asked', async () => {
+      const counted = async () => {
+        const { status, body } = await caller.call('GET', '/metrics')
+        assert.equal(status, 200)
+        return Number(
+          /^ugs_requests_total\{operation="user_group.get_or_create",status="200"\} (\d+)$/m.exec(body)?.[1] ?? 0,
+        )
+      }
+      assert.equal(await counted(), 0)
+      await Promise.all(times(120, (i) => caller.getOrCreate(`group ${i}`)))
+      await eventually('all are counted', async () => (await counted()) === 120)
+      assert.deepEqual(new Set(await Promise.all(times(30, counted))), new Set([120]))
+      assert.equal((await fetch(`${service.url}/metrics`)).status, 401)
+    })
+
+    it('replace one that is killed, while the others go on serving', async () => {
+      const [victim] = pids
+      assert.ok(victim)
+      process.kill(victim, 'SIGKILL')
+      await eventually('it is gone', () => !isAlive(victim))
+      // On new connections: those to the dead worker are gone with it.
+      const answers = await Promise.all(times(60, () => onNewConnection(service)))
+      assert.deepEqual(new Set(answers), new Set([200]))
+      const successor = await eventually('another has taken its place', async () => {
+        assert.equal(await onNewConnection(service), 200)
+        return answeringPids(service).find((pid) => !pids.includes(pid))
+      })
+      assert.ok(isAlive(successor))
+      assert.equal(logged(service).filter(({ msg }) => msg.startsWith('worker died')).length, 1)
+      assert.equal(service.output().stderr.match(/Listening on/g)?.length, 1)
+    })
+
+    it('all end with the first process on SIGTERM, with exit code 0', async (t) => {
+      const service = await (await Premises.open(t, engine, settings)).start()
+      const pids = await everyWorker(service)
+      assert.equal(await service.stop('SIGTERM'), 0)
+      assert.deepEqual(pids.filter(isAlive), [])
+    })
+
+    it('all end with exit code 0, and none is replaced, when a terminal interrupts every one of them', async (t) => {
+      const service = await (await Premises.open(t, engine, settings)).start()
+      const pids = await everyWorker(service)
+      const stopped = service.stop('SIGINT')
+      for (const pid of pids) process.kill(pid, 'SIGINT')
+      assert.equal(await stopped, 0)
+      assert.deepEqual(pids.filter(isAlive), [])
+      assert.deepEqual(
+        logged(service).filter(({ msg }) => msg.startsWith('worker died')),
+        [],
+      )
+    })
+
+    it('leave no orphan when the first process is killed', async (t) => {
+      const service = await (await Premises.open(t, engine, settings)).start()
+      const pids = await everyWorker(service)
+      await service.stop('SIGKILL')
+      await eventually('the workers are gone too', () => !pids.some(isAlive))
+      await assert.rejects(fetch(`${service.url}/healthz`))
+    })
+  })
+
+/** Calls until every worker has answered once, and returns their process ids. */
+async function everyWorker(service: CalledService): Promise<number[]> {
+  return eventually('every worker has answered', async () => {
+    await Promise.all(times(9, () => onNewConnection(service)))
+    const pids = answeringPids(service)
+    return pids.length >= workers && pids
+  })
+}
+
+async function onNewConnection(service: CalledService): Promise<number> {
+  const caller = new Caller(service.url, undefined, 1)
+  try {
+    return (await caller.call('GET', '/readyz')).status
+  } finally {
+    await caller.close()
+  }
+}
