@@ -14,6 +14,7 @@ import { listEvents } from './events/list.ts'
 import { authenticator, type Limits } from './http/authenticate.ts'
 import { acceptJson, bodyLimit } from './http/body.ts'
 import { RequestsUnderWay, tendConnections } from './http/connections.ts'
+import { documentPaths, serveDocuments } from './http/documents.ts'
 import { answerError, answerNotFound, standingHeaders } from './http/error-handler.ts'
 import { healthz, readyz } from './http/health.ts'
 import type { Metrics } from './http/metrics.ts'
@@ -33,6 +34,7 @@ import { listUserGroups } from './user-groups/list.ts'
 import { rotateToken } from './user-groups/rotate-token.ts'
 import { updateUserGroup } from './user-groups/update.ts'
 import { verifyToken } from './verify/verify.ts'
+import { version } from './version.ts'
 
 /** Every operation there is. Routes, metrics, logs, the OpenAPI document and the tests that cover all come from it. */
 export const operations: readonly Operation[] = [
@@ -129,7 +131,9 @@ export function buildApp({ service, limits, log, metrics, collectMetrics }: AppO
     onRequest: (request, reply) => authenticate(request, reply, 'admin'),
     handler: async (_request, reply) => reply.type(metrics.registry.contentType).send(await collectMetrics()),
   })
-  refuseOtherMethods(app, [...operations, { method: 'GET', path: '/metrics' }])
+  serveDocuments(app, operations, version)
+  const others = ['/metrics', ...documentPaths].map((path) => ({ method: 'GET', path }))
+  refuseOtherMethods(app, [...operations, ...others])
   return app
 }
 

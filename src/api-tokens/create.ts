@@ -13,6 +13,20 @@ export const createApiToken = operation({
   body: ApiTokenIn,
   reply: { api_token: FreshApiTokenOut },
   errors: [],
+  example: {
+    body: { name: 'ci', scopes: ['verify'], expires_at: null },
+    reply: {
+      api_token: {
+        id: 185633826219858,
+        name: 'ci',
+        scopes: ['verify'],
+        expires_at: null,
+        created_at: '2026-11-15T09:00:00.000Z',
+        last_used_at: null,
+        token: 'uga_QMLeDzsx18ta6sz0EFqI9D2YXskh0upA0ZdNk0',
+      },
+    },
+  },
   async handle({ body, team, tokens, clock }) {
     const now = clock.now()
     const expiresAt = body.expires_at == null ? null : parseTime(body.expires_at, 'expires_at')

@@ -10,6 +10,20 @@ export const listApiTokens = operation({
   scope: 'admin',
   reply: { api_tokens: Type.Array(ApiTokenOut) },
   errors: [],
+  example: {
+    reply: {
+      api_tokens: [
+        {
+          id: 185633826219858,
+          name: 'ci',
+          scopes: ['verify'],
+          expires_at: null,
+          created_at: '2026-11-15T09:00:00.000Z',
+          last_used_at: null,
+        },
+      ],
+    },
+  },
   async handle({ team }) {
     const all = await team.apiTokens.list()
     return { api_tokens: all.filter(({ revokedAt }) => revokedAt === null).map(presentApiToken) }

@@ -9,6 +9,7 @@ export const revokeApiToken = operation({
   scope: 'admin',
   reply: {},
   errors: ['not_found', 'conflict'],
+  example: { id: '185633826219858', reply: {} },
   async handle({ id, team, clock }) {
     const isId = /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id))
     const revoked = isId ? await team.apiTokens.revoke(Number(id), clock.now(), 'keep') : undefined

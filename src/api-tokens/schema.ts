@@ -5,31 +5,40 @@ import { type ApiToken, type Scope, scopes } from './api-token.ts'
 
 const ScopeName = Type.Enum([...scopes])
 
-export const ApiTokenIn = Type.Object({
-  name: Text,
-  scopes: Type.Unsafe<Scope[]>({
-    type: 'array',
-    items: ScopeName,
-    minItems: 1,
-    maxItems: scopes.length,
-    uniqueItems: true,
-    description: `an array of one or more of ${scopes.join(', ')}, each once`,
-  }),
-  expires_at: Type.Optional(
-    Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'a time in the future, or null' }),
-  ),
-})
+export const ApiTokenIn = Type.Object(
+  {
+    name: Text,
+    scopes: Type.Unsafe<Scope[]>({
+      type: 'array',
+      items: ScopeName,
+      minItems: 1,
+      maxItems: scopes.length,
+      uniqueItems: true,
+      description: `an array of one or more of ${scopes.join(', ')}, each once`,
+    }),
+    expires_at: Type.Optional(
+      Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'a time in the future, or null' }),
+    ),
+  },
+  { title: 'ApiTokenRequest' },
+)
 
-export const ApiTokenOut = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  scopes: Type.Array(ScopeName),
-  expires_at: TimeOrNull,
-  created_at: Time,
-  last_used_at: TimeOrNull,
-})
+export const ApiTokenOut = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    scopes: Type.Array(ScopeName),
+    expires_at: TimeOrNull,
+    created_at: Time,
+    last_used_at: TimeOrNull,
+  },
+  { title: 'ApiToken' },
+)
 
-export const FreshApiTokenOut = Type.Object({ ...ApiTokenOut.properties, token: Type.String() })
+export const FreshApiTokenOut = Type.Object(
+  { ...ApiTokenOut.properties, token: Type.String() },
+  { title: 'FreshApiToken' },
+)
 
 export function presentApiToken(token: ApiToken) {
   return {

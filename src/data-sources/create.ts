@@ -12,6 +12,26 @@ export const createDataSource = operation({
   body: DataSourceIn,
   reply: { data_source: DataSourceOut },
   errors: ['conflict'],
+  example: {
+    body: {
+      schema_id: 'sales',
+      provided_id: 'acme-db',
+      name: 'Acme DB',
+      kind: 'postgres',
+      connection: { host: 'db.acme.example', password: 'secret' },
+    },
+    reply: {
+      data_source: {
+        id: 'ds_bKBVf5bLAuXDIPXQtkHY',
+        provided_id: 'acme-db',
+        schema_id: 'sales',
+        name: 'Acme DB',
+        kind: 'postgres',
+        created_at: '2026-11-15T09:00:00.000Z',
+        updated_at: '2026-11-15T09:00:00.000Z',
+      },
+    },
+  },
   async handle({ body, team, teamId, tokens, clock }) {
     const id = mintId('ds_')
     const source = await team.dataSources.add(

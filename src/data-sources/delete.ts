@@ -10,6 +10,7 @@ export const deleteDataSource = operation({
   scope: 'admin',
   reply: {},
   errors: ['not_found', 'conflict'],
+  example: { id: 'acme-db', reply: {} },
   async handle({ id, team, clock }) {
     const deleted = isPossibleId(id) && (await team.dataSources.delete(id, clock.now()))
     if (!deleted) throw noDataSource()

@@ -11,6 +11,20 @@ export const getDataSource = operation({
   scope: 'admin',
   reply: { data_source: DataSourceOut },
   errors: ['not_found'],
+  example: {
+    id: 'acme-db',
+    reply: {
+      data_source: {
+        id: 'ds_bKBVf5bLAuXDIPXQtkHY',
+        provided_id: 'acme-db',
+        schema_id: 'sales',
+        name: 'Acme DB',
+        kind: 'postgres',
+        created_at: '2026-11-15T09:00:00.000Z',
+        updated_at: '2026-11-15T09:00:00.000Z',
+      },
+    },
+  },
   async handle({ id, team }) {
     const source = isPossibleId(id) ? await team.dataSources.get(id) : undefined
     if (source === undefined) throw noDataSource()

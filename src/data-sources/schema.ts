@@ -17,31 +17,40 @@ const Connection = Type.Unsafe<Record<string, unknown>>({
   description: 'a JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned',
 })
 
-export const DataSourceIn = Type.Object({
-  schema_id: Text,
-  provided_id: Type.Optional(ProvidedId),
-  name: Type.Optional(Text),
-  kind: Type.Optional(Text),
-  connection: Type.Optional(Connection),
-})
+export const DataSourceIn = Type.Object(
+  {
+    schema_id: Text,
+    provided_id: Type.Optional(ProvidedId),
+    name: Type.Optional(Text),
+    kind: Type.Optional(Text),
+    connection: Type.Optional(Connection),
+  },
+  { title: 'DataSourceRequest' },
+)
 
-export const DataSourcePatch = Type.Object({
-  schema_id: Type.Optional(Text),
-  provided_id: Type.Optional(ProvidedId),
-  name: Type.Optional(Text),
-  kind: Type.Optional(Text),
-  connection: Type.Optional(Connection),
-})
+export const DataSourcePatch = Type.Object(
+  {
+    schema_id: Type.Optional(Text),
+    provided_id: Type.Optional(ProvidedId),
+    name: Type.Optional(Text),
+    kind: Type.Optional(Text),
+    connection: Type.Optional(Connection),
+  },
+  { title: 'DataSourcePatch' },
+)
 
-export const DataSourceOut = Type.Object({
-  id: Type.String(),
-  provided_id: TextOrNull,
-  schema_id: Type.String(),
-  name: Type.String(),
-  kind: TextOrNull,
-  created_at: Time,
-  updated_at: Time,
-})
+export const DataSourceOut = Type.Object(
+  {
+    id: Type.String(),
+    provided_id: TextOrNull,
+    schema_id: Type.String(),
+    name: Type.String(),
+    kind: TextOrNull,
+    created_at: Time,
+    updated_at: Time,
+  },
+  { title: 'DataSource' },
+)
 
 export function presentDataSource(source: DataSource) {
   return {

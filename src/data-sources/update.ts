@@ -15,6 +15,21 @@ export const updateDataSource = operation({
   body: DataSourcePatch,
   reply: { data_source: DataSourceOut },
   errors: ['not_found', 'conflict'],
+  example: {
+    id: 'acme-db',
+    body: { name: 'Acme warehouse' },
+    reply: {
+      data_source: {
+        id: 'ds_bKBVf5bLAuXDIPXQtkHY',
+        provided_id: 'acme-db',
+        schema_id: 'sales',
+        name: 'Acme warehouse',
+        kind: 'postgres',
+        created_at: '2026-11-15T09:00:00.000Z',
+        updated_at: '2026-11-15T09:00:00.000Z',
+      },
+    },
+  },
   async handle({ id, body, team, teamId, tokens, clock }) {
     refuseEmptyPatch(body, changeable)
     const { provided_id: providedId, schema_id: schemaId, name, kind, connection } = body

@@ -4,17 +4,20 @@ import { defaultLimit, Limit, TextOrNull, Time } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { type AuditEvent, eventKinds } from './event.ts'
 
-const EventOut = Type.Object({
-  id: Type.Integer(),
-  at: Time,
-  kind: Type.Enum([...eventKinds]),
-  api_token: TextOrNull,
-  user_group: Type.Optional(Type.String()),
-  schema: Type.Optional(Type.String()),
-  data_source: Type.Optional(Type.String()),
-  api_token_id: Type.Optional(Type.Integer()),
-  renamed_to: Type.Optional(Type.String()),
-})
+const EventOut = Type.Object(
+  {
+    id: Type.Integer(),
+    at: Time,
+    kind: Type.Enum([...eventKinds]),
+    api_token: TextOrNull,
+    user_group: Type.Optional(Type.String()),
+    schema: Type.Optional(Type.String()),
+    data_source: Type.Optional(Type.String()),
+    api_token_id: Type.Optional(Type.Integer()),
+    renamed_to: Type.Optional(Type.String()),
+  },
+  { title: 'AuditEvent' },
+)
 
 const Query = Type.Object({
   after: Type.Optional(
@@ -32,6 +35,21 @@ export const listEvents = operation({
   query: Query,
   reply: { events: Type.Array(EventOut), next_cursor: TextOrNull },
   errors: [],
+  example: {
+    query: { after: '0', limit: '1' },
+    reply: {
+      events: [
+        {
+          id: 1,
+          at: '2026-11-15T09:00:00.000Z',
+          kind: 'user_group.token_rotated',
+          api_token: 'ci',
+          user_group: 'acme',
+        },
+      ],
+      next_cursor: '1',
+    },
+  },
   async handle({ query, team }) {
     const limit = Number(query.limit ?? defaultLimit)
     const found = await team.events.after(Number(query.after ?? 0), limit + 1)

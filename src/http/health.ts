@@ -9,6 +9,7 @@ export const healthz = openOperation({
   scope: null,
   reply: {},
   errors: [],
+  example: { reply: {} },
   async handle() {
     return {}
   },
@@ -22,6 +23,7 @@ export const readyz = openOperation({
   scope: null,
   reply: {},
   errors: ['unavailable'],
+  example: { reply: {} },
   async handle({ store, tokens }) {
     const inUse = await store.keys.all()
     const missing = [...inUse.keys()].filter((keyId) => !tokens.canOpen(keyId))

@@ -31,6 +31,16 @@ interface Declared {
   reply: TProperties
   /** The error codes it can give, beyond those every operation can. */
   errors: readonly ErrorCode[]
+  /** A real call and its real answer: sent by a test, and shown in the docs. */
+  example?: Example
+}
+
+export interface Example {
+  /** For the part of the path in {…}. */
+  id?: string
+  body?: unknown
+  query?: Record<string, string>
+  reply: object
 }
 
 export interface TeamOperation extends Declared {

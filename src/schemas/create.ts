@@ -11,6 +11,10 @@ export const createSchema = operation({
   body: SchemaIn,
   reply: { schema: SchemaOut },
   errors: ['conflict'],
+  example: {
+    body: { id: 'sales', name: 'Sales' },
+    reply: { schema: { id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' } },
+  },
   async handle({ body, team, clock }) {
     const id = body.id ?? mintId('sch_')
     return { schema: presentSchema(await team.schemas.add({ id, name: body.name ?? id }, clock.now())) }

@@ -10,6 +10,7 @@ export const deleteSchema = operation({
   scope: 'admin',
   reply: {},
   errors: ['not_found', 'conflict'],
+  example: { id: 'sales', reply: {} },
   async handle({ id, team, clock }) {
     const deleted = isPossibleId(id) && (await team.schemas.delete(id, clock.now()))
     if (!deleted) throw noSchema()

@@ -11,6 +11,7 @@ export const getSchema = operation({
   scope: 'admin',
   reply: { schema: SchemaOut },
   errors: ['not_found'],
+  example: { id: 'sales', reply: { schema: { id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' } } },
   async handle({ id, team }) {
     const schema = isPossibleId(id) ? await team.schemas.get(id) : undefined
     if (schema === undefined) throw noSchema()

@@ -10,6 +10,7 @@ export const listSchemas = operation({
   scope: 'admin',
   reply: { schemas: Type.Array(SchemaOut) },
   errors: [],
+  example: { reply: { schemas: [{ id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' }] } },
   async handle({ team }) {
     return { schemas: (await team.schemas.list()).map(presentSchema) }
   },

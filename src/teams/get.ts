@@ -10,6 +10,7 @@ export const getTeam = operation({
   scope: 'admin',
   reply: { team: TeamOut },
   errors: [],
+  example: { reply: { team: { id: 1, name: 'First team', strict_mapping: false } } },
   async handle({ team }) {
     return { team: presentTeam(await team.settings.get()) }
   },

@@ -1,6 +1,12 @@
 import Type from 'typebox'
 import { Flag, Text } from '../http/fields.ts'
 
-export const TeamOut = Type.Object({ id: Type.Integer(), name: Type.String(), strict_mapping: Type.Boolean() })
+export const TeamOut = Type.Object(
+  { id: Type.Integer(), name: Type.String(), strict_mapping: Type.Boolean() },
+  { title: 'Team' },
+)
 
-export const TeamPatch = Type.Object({ name: Type.Optional(Text), strict_mapping: Type.Optional(Flag) })
+export const TeamPatch = Type.Object(
+  { name: Type.Optional(Text), strict_mapping: Type.Optional(Flag) },
+  { title: 'TeamPatch' },
+)

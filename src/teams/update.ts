@@ -12,6 +12,7 @@ export const updateTeam = operation({
   body: TeamPatch,
   reply: { team: TeamOut },
   errors: [],
+  example: { body: { strict_mapping: true }, reply: { team: { id: 1, name: 'First team', strict_mapping: true } } },
   async handle({ body, team, clock }) {
     refuseEmptyPatch(body, ['name', 'strict_mapping'])
     const change = {

@@ -10,6 +10,7 @@ export const deleteUserGroup = operation({
   scope: 'provision',
   reply: {},
   errors: ['user_group_not_found'],
+  example: { id: 'acme', reply: {} },
   async handle({ id, team, clock }) {
     const deleted = isPossibleId(id) && (await team.userGroups.delete(id, clock.now()))
     if (!deleted) throw new ServiceError('user_group_not_found')

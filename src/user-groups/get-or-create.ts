@@ -4,6 +4,14 @@ import { newId } from '../ids.ts'
 import { GetOrCreateIn, UserGroupOut } from './schema.ts'
 import { keepableJson, present } from './user-group.ts'
 
+const example = {
+  body: { user_group_id: 'acme', name: 'Acme', mapping: { sales: 'acme-db' }, properties: { region: 'eu' } },
+  reply: {
+    new_user_group: true,
+    user_group: { team_id: 1, token: 'ugt_RxjX3SWaAL0nmBNgyVz7DZjBZ2GvMdnv1SWvDS', name: 'Acme', provided_id: 'acme' },
+  },
+}
+
 const reply = { new_user_group: Type.Boolean(), user_group: UserGroupOut }
 
 export const getOrCreate = operation({
@@ -18,6 +26,7 @@ export const getOrCreate = operation({
     'POST /api/user_groups takes the same body and gives the same answer.',
   reply,
   errors: ['unknown_data_source'],
+  example,
   handle,
 })
 
@@ -30,6 +39,7 @@ export const getOrCreateByPost = operation({
   body: GetOrCreateIn,
   reply,
   errors: ['unknown_data_source'],
+  example,
   handle,
 })
 

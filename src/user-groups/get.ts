@@ -12,6 +12,22 @@ export const getUserGroup = operation({
   scope: 'provision',
   reply: { user_group: UserGroupRecordOut },
   errors: ['user_group_not_found'],
+  example: {
+    id: 'acme',
+    reply: {
+      user_group: {
+        team_id: 1,
+        name: 'Acme',
+        provided_id: 'acme',
+        mapping: { sales: 'acme-db' },
+        properties: { region: 'eu' },
+        disabled: false,
+        created_at: '2026-11-15T09:00:00.000Z',
+        updated_at: '2026-11-15T09:00:00.000Z',
+        token_rotated_at: null,
+      },
+    },
+  },
   async handle({ id, team }) {
     const group = isPossibleId(id) ? await team.userGroups.get(id) : undefined
     if (group === undefined) throw new ServiceError('user_group_not_found')

@@ -14,6 +14,25 @@ export const listUserGroups = operation({
   query: ListQuery,
   reply: { user_groups: Type.Array(UserGroupRecordOut), next_cursor: TextOrNull },
   errors: [],
+  example: {
+    query: { limit: '100', q: 'ac' },
+    reply: {
+      user_groups: [
+        {
+          team_id: 1,
+          name: 'Acme',
+          provided_id: 'acme',
+          mapping: { sales: 'acme-db' },
+          properties: { region: 'eu' },
+          disabled: false,
+          created_at: '2026-11-15T09:00:00.000Z',
+          updated_at: '2026-11-15T09:00:00.000Z',
+          token_rotated_at: null,
+        },
+      ],
+      next_cursor: null,
+    },
+  },
   async handle({ query, team }) {
     const { items, next } = await team.userGroups.list({
       after: query.cursor === undefined ? 0 : parseCursor(query.cursor),

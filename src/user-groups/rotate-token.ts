@@ -12,6 +12,17 @@ export const rotateToken = operation({
   body: RotateIn,
   reply: { user_group: UserGroupOut },
   errors: ['token_not_found', 'token_already_rotated'],
+  example: {
+    body: { current_token: 'ugt_RxjX3SWaAL0nmBNgyVz7DZjBZ2GvMdnv1SWvDS' },
+    reply: {
+      user_group: {
+        team_id: 1,
+        token: 'ugt_7aDOwEcdnlM9YBikjYTcAUCh7A1bKdnU05ZhN4',
+        name: 'Acme',
+        provided_id: 'acme',
+      },
+    },
+  },
   async handle({ body, team, teamId, tokens, clock }) {
     const current = tokens.lookup(body.current_token)
     if (current === undefined) throw new ServiceError('token_not_found')

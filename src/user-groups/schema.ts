@@ -20,39 +20,51 @@ export const Properties = Type.Unsafe<Record<string, unknown>>({
   description: 'a JSON object of at most 64 KiB and 32 levels',
 })
 
-export const GetOrCreateIn = Type.Object({
-  user_group_id: Text,
-  name: Type.Optional(Text),
-  mapping: Type.Optional(Mapping),
-  properties: Type.Optional(Properties),
-})
+export const GetOrCreateIn = Type.Object(
+  {
+    user_group_id: Text,
+    name: Type.Optional(Text),
+    mapping: Type.Optional(Mapping),
+    properties: Type.Optional(Properties),
+  },
+  { title: 'GetOrCreateRequest' },
+)
 
-export const RotateIn = Type.Object({
-  current_token: Type.String({ description: 'a string: the current token of the user group' }),
-  grace_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 604_800, description: 'a whole number of seconds from 0 to 604800' }),
-  ),
-})
+export const RotateIn = Type.Object(
+  {
+    current_token: Type.String({ description: 'a string: the current token of the user group' }),
+    grace_seconds: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 604_800, description: 'a whole number of seconds from 0 to 604800' }),
+    ),
+  },
+  { title: 'RotateRequest' },
+)
 
-export const UserGroupOut = Type.Object({
-  team_id: Type.Integer(),
-  token: Type.String(),
-  name: Type.String(),
-  provided_id: Type.String(),
-})
+export const UserGroupOut = Type.Object(
+  {
+    team_id: Type.Integer(),
+    token: Type.String(),
+    name: Type.String(),
+    provided_id: Type.String(),
+  },
+  { title: 'UserGroup' },
+)
 
 /** Everything of a user group but its token. */
-export const UserGroupRecordOut = Type.Object({
-  team_id: Type.Integer(),
-  name: Type.String(),
-  provided_id: Type.String(),
-  mapping: Mapping,
-  properties: Properties,
-  disabled: Type.Boolean(),
-  created_at: Time,
-  updated_at: Time,
-  token_rotated_at: TimeOrNull,
-})
+export const UserGroupRecordOut = Type.Object(
+  {
+    team_id: Type.Integer(),
+    name: Type.String(),
+    provided_id: Type.String(),
+    mapping: Mapping,
+    properties: Properties,
+    disabled: Type.Boolean(),
+    created_at: Time,
+    updated_at: Time,
+    token_rotated_at: TimeOrNull,
+  },
+  { title: 'UserGroupRecord' },
+)
 
 export const ListQuery = Type.Object({
   limit: Limit,
@@ -60,10 +72,13 @@ export const ListQuery = Type.Object({
   q: Type.Optional(Text),
 })
 
-export const UpdateIn = Type.Object({
-  provided_id: Type.Optional(Text),
-  name: Type.Optional(Text),
-  mapping: Type.Optional(Mapping),
-  properties: Type.Optional(Properties),
-  disabled: Type.Optional(Flag),
-})
+export const UpdateIn = Type.Object(
+  {
+    provided_id: Type.Optional(Text),
+    name: Type.Optional(Text),
+    mapping: Type.Optional(Mapping),
+    properties: Type.Optional(Properties),
+    disabled: Type.Optional(Flag),
+  },
+  { title: 'UserGroupPatch' },
+)

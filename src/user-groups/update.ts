@@ -16,6 +16,23 @@ export const updateUserGroup = operation({
   body: UpdateIn,
   reply: { user_group: UserGroupRecordOut },
   errors: ['user_group_not_found', 'unknown_data_source', 'conflict'],
+  example: {
+    id: 'acme',
+    body: { name: 'Acme Inc.' },
+    reply: {
+      user_group: {
+        team_id: 1,
+        name: 'Acme Inc.',
+        provided_id: 'acme',
+        mapping: { sales: 'acme-db' },
+        properties: { region: 'eu' },
+        disabled: false,
+        created_at: '2026-11-15T09:00:00.000Z',
+        updated_at: '2026-11-15T09:00:00.000Z',
+        token_rotated_at: null,
+      },
+    },
+  },
   async handle({ id, body, team, clock }) {
     refuseEmptyPatch(body, changeable)
     const { provided_id: providedId, name, mapping, properties, disabled } = body

@@ -5,7 +5,10 @@ import { operation } from '../http/operation.ts'
 import { Properties } from '../user-groups/schema.ts'
 import type { Verified } from '../user-groups/user-group.ts'
 
-const DataSourceOut = Type.Object({ id: Type.String(), provided_id: TextOrNull, name: Type.String() })
+const DataSourceOut = Type.Object(
+  { id: Type.String(), provided_id: TextOrNull, name: Type.String() },
+  { title: 'ResolvedDataSource' },
+)
 
 const reply = {
   active: Type.Boolean(),
@@ -31,6 +34,16 @@ export const verifyToken = operation({
   body: Type.Object({ token: Type.String({ description: 'a string: the user group token to verify' }) }),
   reply,
   errors: [],
+  example: {
+    body: { token: 'ugt_RxjX3SWaAL0nmBNgyVz7DZjBZ2GvMdnv1SWvDS' },
+    reply: {
+      active: true,
+      user_group: { team_id: 1, name: 'Acme', provided_id: 'acme' },
+      data_sources: { sales: { id: 'ds_bKBVf5bLAuXDIPXQtkHY', provided_id: 'acme-db', name: 'Acme DB' } },
+      properties: { region: 'eu' },
+      expires_at: null,
+    },
+  },
   async handle({ body, team, tokens, clock }) {
     const hash = tokens.lookup(body.token)
     const verified = hash && (await team.userGroups.verify(hash))

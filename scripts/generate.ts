@@ -1,0 +1,7 @@
+// Writes what is made from the operations and committed: run it after changing one ("npm run generate").
+import { writeFileSync } from 'node:fs'
+import { operations } from '../src/app.ts'
+import { openApiDocument } from '../src/http/openapi.ts'
+import { version } from '../src/version.ts'
+
+writeFileSync('openapi.json', `${JSON.stringify(openApiDocument(operations, version), null, 2)}\n`)

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import type { TSchema } from 'typebox'
+import { catalogue } from '../errors.ts'
+import { errorCodes } from './openapi.ts'
+import type { Operation } from './operation.ts'
+
+const style = `
+:root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #2563eb }
+@media (prefers-color-scheme: dark) { :root { --accent: #8ab4ff } }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 6rem }
+h1 { font-size: 1.7rem; margin: 0 } h2 { font-size: 1.15rem; margin: 3rem 0 .25rem; scroll-margin-top: 1rem }
+h3 { font-size: .8rem; text-transform: uppercase; letter-spacing: .06em; margin: 1.25rem 0 .35rem; opacity: .7 }
+code, pre { font: .86rem/1.5 ui-monospace, monospace } code { overflow-wrap: anywhere }
+pre { background: var(--soft); border-radius: .5rem; padding: .75rem 1rem; overflow-x: auto; margin: 0 }
+table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line) }
+nav ul { list-style: none; padding: 0; columns: 22rem } nav li { break-inside: avoid; padding: .1rem 0 }
+a { color: var(--accent); text-decoration: none } a:hover { text-decoration: underline }
+.method { display: inline-block; min-width: 4.2rem; font-weight: 600 } .required { font-weight: 600 }`
+
+/** The page brings its one style along, and the browser is told to load nothing else from anywhere. */
+export const docsPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+/** The declarations as a page to read: no script, no outside address. */
+export function docsPage(operations: readonly Operation[], version: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>User Group Service ${escaped(version)}</title><style>${style}</style></head><body>
+<h1>User Group Service</h1>
+<p>Version ${escaped(version)}. Every call carries <code>Authorization: Token &lt;API_TOKEN&gt;</code> and, where it has a body,
+<code>Content-Type: application/json</code>. A failed call answers
+<code>{"success":0,"error":{"code","message","field"},"request_id"}</code>.
+For programs: <a href="openapi.json">openapi.json</a>.</p>
+<nav><ul>${operations.map((o) => `<li><a href="#${o.id}">${heading(o)}</a></li>`).join('')}</ul></nav>
+${operations.map(section).join('\n')}
+</body></html>`
+}
+
+function heading({ method, path }: Operation): string {
+  return `<code><span class="method">${method}</span> ${escaped(path)}</code>`
+}
+
+function section(declared: Operation): string {
+  const { body, query } = declared.scope === null ? {} : declared
+  const scope = declared.scope === null ? 'Needs no API token.' : `Needs the scope <code>${declared.scope}</code>.`
+  return `<section><h2 id="${declared.id}">${heading(declared)}</h2>
+<p>${escaped(declared.summary)} ${scope}</p>
+${query ? `<h3>Query</h3>${fields(query)}` : ''}
+${body ? `<h3>Body</h3>${fields(body)}` : ''}
+${declared.example?.body ? `<h3>Example</h3><pre>${pretty(declared.example.body)}</pre>` : ''}
+<h3>Answer</h3><pre>${pretty({ success: 1, ...declared.example?.reply })}</pre>
+<h3>Errors</h3><table>${errorCodes(declared).map(errorRow).join('')}</table></section>`
+}
+
+function fields(schema: TSchema): string {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, { description?: string }>
+    required?: string[]
+  }
+  const rows = Object.entries(properties).map(([name, { description = '' }]) => {
+    const need = required.includes(name) ? '<span class="required">required</span>' : 'optional'
+    return `<tr><td><code>${escaped(name)}</code></td><td>${need}</td><td>${escaped(description)}</td></tr>`
+  })
+  return `<table>${rows.join('')}</table>`
+}
+
+function errorRow(code: keyof typeof catalogue): string {
+  const { status, message } = catalogue[code]
+  return `<tr><td>${status}</td><td><code>${code}</code></td><td>${escaped(message)}</td></tr>`
+}
+
+function pretty(value: unknown): string {
+  return escaped(JSON.stringify(value, null, 2))
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}

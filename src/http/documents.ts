@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import { docsPage, docsPolicy } from './docs-page.ts'
+import { openApiDocument } from './openapi.ts'
+import type { Operation } from './operation.ts'
+
+export const documentPaths = ['/api/openapi.json', '/api/docs'] as const
+
+/** The service describes itself: for programs, and for people with a browser. Neither needs a token. */
+export function serveDocuments(app: FastifyInstance, operations: readonly Operation[], version: string): void {
+  const document = openApiDocument(operations, version)
+  const json = JSON.stringify(document)
+  const page = docsPage(operations, version)
+  app.get('/api/openapi.json', { config: { operation: 'openapi' } }, (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(json),
+  )
+  app.get('/api/docs', { config: { operation: 'docs' } }, (_request, reply) =>
+    reply
+      .headers({
+        'Content-Security-Policy': docsPolicy,
+        'X-Content-Type-Options': 'nosniff',
+        'X-Frame-Options': 'DENY',
+      })
+      .type('text/html; charset=utf-8')
+      .send(page),
+  )
+}

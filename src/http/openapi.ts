@@ -1,0 +1,156 @@
+import type { TSchema } from 'typebox'
+import Type from 'typebox'
+import { catalogue, type ErrorCode } from '../errors.ts'
+import type { Operation } from './operation.ts'
+
+type Json = Record<string, unknown>
+
+const everywhere: readonly ErrorCode[] = ['request_timeout', 'headers_too_large', 'internal', 'unavailable']
+const withApiToken: readonly ErrorCode[] = [
+  'invalid_request',
+  'unauthenticated',
+  'invalid_api_token',
+  'insufficient_scope',
+  'rate_limited',
+]
+const withBody: readonly ErrorCode[] = ['invalid_json', 'missing_body', 'body_too_large', 'unsupported_media_type']
+
+/** The OpenAPI 3.1 document: made from the declarations, so that it says what the service does. */
+export function openApiDocument(operations: readonly Operation[], version: string): Json {
+  const components = new Map<string, unknown>()
+  const paths: Record<string, Json> = {}
+  for (const declared of operations) {
+    paths[declared.path] = {
+      ...paths[declared.path],
+      [declared.method.toLowerCase()]: describeOperation(declared, components),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'User Group Service',
+      version,
+      description:
+        'Looks up, creates and rotates the user groups a software company shows its dashboards to, and tells whose token a dashboard was shown. Version 1 of the contract is frozen: additions are new optional fields and new paths.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: {
+        apiToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'The word Token, a space and an API token of your team: `Token uga_…`.',
+        },
+      },
+    },
+  }
+}
+
+function describeOperation(declared: Operation, components: Map<string, unknown>): Json {
+  const { body, query } = declared.scope === null ? {} : declared
+  return {
+    operationId: declared.id.replaceAll('.', '_'),
+    summary: declared.summary,
+    tags: [declared.path.split('/')[2] ?? 'health'],
+    ...(declared.scope === null
+      ? { security: [] }
+      : {
+          security: [{ apiToken: [] }],
+          description: `Needs an API token of scope \`${declared.scope}\` or \`admin\`.`,
+        }),
+    parameters: [...pathParameters(declared.path), ...queryParameters(query)],
+    ...(body && {
+      requestBody: { required: true, content: json(hoist(body, components), declared.example?.body) },
+    }),
+    responses: {
+      200: {
+        description: 'Done.',
+        content: json(hoist(replySchema(declared), components), { success: 1, ...declared.example?.reply }),
+      },
+      ...errorResponses(errorCodes(declared)),
+    },
+  }
+}
+
+export function replySchema({ reply }: Operation) {
+  return Type.Object({ success: Type.Literal(1), ...reply })
+}
+
+/** Every code the operation can answer with, in the order of the catalogue. */
+export function errorCodes(declared: Operation): ErrorCode[] {
+  const body = declared.scope !== null && declared.body !== undefined
+  const possible = new Set([
+    ...everywhere,
+    ...declared.errors,
+    ...(declared.scope === null ? [] : withApiToken),
+    ...(body ? withBody : []),
+  ])
+  return (Object.keys(catalogue) as ErrorCode[]).filter((code) => possible.has(code))
+}
+
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    return {
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+      description: 'Percent-encoded: a/b is a%2Fb.',
+    }
+  })
+}
+
+function queryParameters(query: TSchema | undefined): Json[] {
+  const { properties = {} } = (query ?? {}) as { properties?: Record<string, TSchema & { description?: string }> }
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = plain(schema)
+    return { name, in: 'query', required: false, schema: rest, description }
+  })
+}
+
+function errorResponses(codes: readonly ErrorCode[]): Json {
+  const byStatus = Map.groupBy(codes, (code) => catalogue[code].status)
+  const responses = [...byStatus].map(([status, here]) => {
+    const description = here.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n')
+    const schema = {
+      type: 'object',
+      required: ['success', 'error', 'request_id'],
+      properties: {
+        success: { const: 0 },
+        error: {
+          type: 'object',
+          required: ['code', 'message'],
+          properties: { code: { enum: here }, message: { type: 'string' }, field: { type: 'string' } },
+        },
+        request_id: { type: 'string' },
+      },
+    }
+    return [status, { description, content: { 'application/json': { schema } } }]
+  })
+  return Object.fromEntries(responses)
+}
+
+function json(schema: unknown, example: unknown): Json {
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
+}
+
+function plain(schema: unknown): Json {
+  return JSON.parse(JSON.stringify(schema))
+}
+
+/** A schema with a title is a thing of its own: it stands once among the components, and is referred to elsewhere. */
+function hoist(schema: unknown, components: Map<string, unknown>): unknown {
+  const replace = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(replace)
+    if (typeof value !== 'object' || value === null) return value
+    const inner = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, replace(part)]))
+    if (typeof inner.title !== 'string') return inner
+    components.set(inner.title, inner)
+    return { $ref: `#/components/schemas/${inner.title}` }
+  }
+  return replace(plain(schema))
+}
