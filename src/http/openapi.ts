@@ -5,6 +5,11 @@ import type { Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
 
+interface Components {
+  schemas: Json
+  responses: Json
+}
+
 const everywhere: readonly ErrorCode[] = ['request_timeout', 'headers_too_large', 'internal', 'unavailable']
 const withApiToken: readonly ErrorCode[] = [
   'invalid_request',
@@ -17,7 +22,7 @@ const withBody: readonly ErrorCode[] = ['invalid_json', 'missing_body', 'body_to
 
 /** The OpenAPI 3.1 document: made from the declarations, so that it says what the service does. */
 export function openApiDocument(operations: readonly Operation[], version: string): Json {
-  const components = new Map<string, unknown>()
+  const components: Components = { schemas: {}, responses: {} }
   const paths: Record<string, Json> = {}
   for (const declared of operations) {
     paths[declared.path] = {
@@ -37,7 +42,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
+      ...components,
       securitySchemes: {
         apiToken: {
           type: 'apiKey',
@@ -50,7 +55,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
   }
 }
 
-function describeOperation(declared: Operation, components: Map<string, unknown>): Json {
+function describeOperation(declared: Operation, components: Components): Json {
   const { body, query } = declared.scope === null ? {} : declared
   return {
     operationId: declared.id.replaceAll('.', '_'),
@@ -71,7 +76,7 @@ function describeOperation(declared: Operation, components: Map<string, unknown>
         description: 'Done.',
         content: json(hoist(replySchema(declared), components), { success: 1, ...declared.example?.reply }),
       },
-      ...errorResponses(errorCodes(declared)),
+      ...errorResponses(errorCodes(declared), components),
     },
   }
 }
@@ -112,26 +117,39 @@ function queryParameters(query: TSchema | undefined): Json[] {
   })
 }
 
-function errorResponses(codes: readonly ErrorCode[]): Json {
-  const byStatus = Map.groupBy(codes, (code) => catalogue[code].status)
-  const responses = [...byStatus].map(([status, here]) => {
-    const description = here.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n')
-    const schema = {
-      type: 'object',
-      required: ['success', 'error', 'request_id'],
-      properties: {
-        success: { const: 0 },
-        error: {
-          type: 'object',
-          required: ['code', 'message'],
-          properties: { code: { enum: here }, message: { type: 'string' }, field: { type: 'string' } },
+/** Operations that can fail in the same ways share the description of it. */
+function errorResponses(codes: readonly ErrorCode[], components: Components): Json {
+  const responses: Json = {}
+  for (const [status, here] of Map.groupBy(codes, (code) => catalogue[code].status)) {
+    const name = here.join('.')
+    components.responses[name] = errorResponse(here)
+    responses[status] = { $ref: `#/components/responses/${name}` }
+  }
+  return responses
+}
+
+function errorResponse(codes: readonly ErrorCode[]): Json {
+  const schema = {
+    type: 'object',
+    required: ['success', 'error', 'request_id'],
+    properties: {
+      success: { type: 'integer', const: 0 },
+      error: {
+        type: 'object',
+        required: ['code', 'message'],
+        properties: {
+          code: { type: 'string', enum: codes },
+          message: { type: 'string' },
+          field: { type: 'string', description: 'The field at fault, where there is one.' },
         },
-        request_id: { type: 'string' },
       },
-    }
-    return [status, { description, content: { 'application/json': { schema } } }]
-  })
-  return Object.fromEntries(responses)
+      request_id: { type: 'string' },
+    },
+  }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n'),
+    content: { 'application/json': { schema } },
+  }
 }
 
 function json(schema: unknown, example: unknown): Json {
@@ -143,13 +161,13 @@ function plain(schema: unknown): Json {
 }
 
 /** A schema with a title is a thing of its own: it stands once among the components, and is referred to elsewhere. */
-function hoist(schema: unknown, components: Map<string, unknown>): unknown {
+function hoist(schema: unknown, components: Components): unknown {
   const replace = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(replace)
     if (typeof value !== 'object' || value === null) return value
     const inner = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, replace(part)]))
     if (typeof inner.title !== 'string') return inner
-    components.set(inner.title, inner)
+    components.schemas[inner.title] = inner
     return { $ref: `#/components/schemas/${inner.title}` }
   }
   return replace(plain(schema))
