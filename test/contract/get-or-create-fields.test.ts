@@ -87,8 +87,8 @@ for (const engine of engines)
           const text = `{"user_group_id":"${randomUUID()}","mapping":{${JSON.stringify(key)}:${JSON.stringify(value)}}}`
           assertRefused(await caller.call('GET', '/api/user', { text }), 'mapping', { [key]: value })
         }
-      for (const key of ['__proto__', 'constructor', 'toString', '.', '0']) {
-        const text = `{"user_group_id":"${randomUUID()}","mapping":{"${key}":"db"}}`
+      for (const key of ['\n', '\u0000', '__proto__', 'constructor', 'toString', '.', '0']) {
+        const text = `{"user_group_id":"${randomUUID()}","mapping":{${JSON.stringify(key)}:"db"}}`
         assertFound(await caller.call('GET', '/api/user', { text }), true)
       }
     })
