@@ -29,7 +29,7 @@ export const updateUserGroup = operation({
         disabled: false,
         created_at: '2026-11-15T09:00:00.000Z',
         updated_at: '2026-11-15T09:00:00.000Z',
-        token_rotated_at: null,
+        token_rotated_at: '2026-11-15T09:00:00.000Z',
       },
     },
   },

@@ -39,6 +39,11 @@ export interface NewUserGroup {
   token: SealedToken
 }
 
+/** One that comes from elsewhere, as it was there. */
+export interface ImportedUserGroup extends NewUserGroup {
+  disabled: boolean
+}
+
 /** Only what is there changes. */
 export interface UserGroupChange {
   providedId?: string

@@ -1,4 +1,5 @@
 import { Pool } from 'undici'
+import { assertAsDocumented } from './document.ts'
 import { testApiToken } from './service-process.ts'
 
 export interface Answer {
@@ -15,7 +16,10 @@ export interface Call {
   headers?: Record<string, string>
 }
 
-/** A back end that calls the service, over real sockets, with a client that can send a body with a GET. */
+/**
+ * A back end that calls the service, over real sockets, with a client that can send a body with a GET. Every answer is
+ * held against openapi.json on the way.
+ */
 export class Caller {
   readonly #pool: Pool
   readonly #apiToken: string
@@ -39,11 +43,9 @@ export class Caller {
     })
     const answered = await response.body.text()
     const isJson = String(response.headers['content-type']).startsWith('application/json')
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: isJson && answered !== '' ? JSON.parse(answered) : answered,
-    }
+    const parsed = isJson && answered !== '' ? JSON.parse(answered) : answered
+    if (isJson && answered !== '') assertAsDocumented(method, path, response.statusCode, parsed)
+    return { status: response.statusCode, headers: response.headers, body: parsed }
   }
 
   getOrCreate(userGroupId: unknown, more: Record<string, unknown> = {}): Promise<Answer> {
@@ -52,6 +54,10 @@ export class Caller {
 
   rotate(currentToken: unknown, more: Record<string, unknown> = {}): Promise<Answer> {
     return this.call('POST', '/api/user', { json: { current_token: currentToken, ...more } })
+  }
+
+  verify(token: unknown): Promise<Answer> {
+    return this.call('POST', '/api/verify', { json: { token } })
   }
 
   close(): Promise<void> {

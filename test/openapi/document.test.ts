@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { operations } from '../../src/app.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import { version } from '../../src/version.ts'
+import { engines } from '../support/engines.ts'
+import { running } from '../support/running.ts'
+
+const committed = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
+const [sqlite] = engines
+
+describe('the OpenAPI document', () => {
+  it('is committed as it is generated; after a change run "npm run generate"', () => {
+    const generated = JSON.parse(JSON.stringify(openApiDocument(operations, version)))
+    assert.deepEqual(committed, generated)
+  })
+
+  it('describes every operation, and nothing else', () => {
+    const described = Object.entries<object>(committed.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    assert.deepEqual(described.sort(), operations.map(({ method, path }) => `${method} ${path}`).sort())
+  })
+
+  it('has no reference that leads nowhere', () => {
+    const references = JSON.stringify(committed).matchAll(/"\$ref":"#\/([^"]+)"/g)
+    for (const [, reference = ''] of references) {
+      const target = reference.split('/').reduce((at, key) => at?.[key], committed)
+      assert.notEqual(target, undefined, reference)
+    }
+  })
+
+  it('is served without a token, as is the page for people, which loads nothing from outside', async (t) => {
+    if (sqlite === undefined) throw new Error('no engine')
+    const { caller } = await running(t, sqlite)
+    const headers = { authorization: '' }
+    const served = await caller.call('GET', '/api/openapi.json', { headers })
+    assert.equal(served.status, 200)
+    assert.deepEqual(served.body, committed)
+    const page = await caller.call('GET', '/api/docs', { headers })
+    assert.equal(page.status, 200)
+    assert.match(String(page.headers['content-type']), /^text\/html/)
+    assert.match(String(page.headers['content-security-policy']), /default-src 'none'/)
+    assert.doesNotMatch(page.body, /(src|href)="(https?:)?\/\//)
+    assert.doesNotMatch(page.body, /<script/)
+    for (const { path } of operations) assert.ok(page.body.includes(path), path)
+  })
+})
