@@ -8,11 +8,10 @@ import { eventually } from '../support/eventually.ts'
 import { Premises } from '../support/premises.ts'
 import { SlowUpload } from '../support/slow-upload.ts'
 
-// At the same time, because one of them waits ten seconds.
 // Side by side, because one of them waits ten seconds.
 describe('stopping the service', { concurrency: 2 }, () => {
   for (const engine of engines)
-    describe(`stopping the service on ${engine.name}`, { concurrency: 3 }, () => {
+    describe(`on ${engine.name}`, { concurrency: 2 }, () => {
       for (const workers of ['1', '2'])
         it(`finishes the upload under way, refuses new connections and exits 0, with ${workers} worker(s)`, async (t) => {
           const premises = await Premises.open(t, engine, { UGS_WORKERS: workers })
