@@ -1,11 +1,15 @@
 import { Command } from 'commander'
 import { addApiTokenCommands } from './commands/api-token.ts'
 import { addBackupCommand } from './commands/backup.ts'
+import { addDataSourceCommands } from './commands/data-source.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
+import { addEventsCommand } from './commands/events.ts'
 import { addKeysCommands } from './commands/keys.ts'
+import { addSchemaCommands } from './commands/schema.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addTeamCommands } from './commands/team.ts'
 import { explain, say } from './commands/terminal.ts'
+import { addUserGroupCommands } from './commands/user-group.ts'
 import { version } from './version.ts'
 
 const program = new Command('ugs')
@@ -17,6 +21,10 @@ const program = new Command('ugs')
 addServeCommand(program)
 addTeamCommands(program)
 addApiTokenCommands(program)
+addUserGroupCommands(program)
+addSchemaCommands(program)
+addDataSourceCommands(program)
+addEventsCommand(program)
 addKeysCommands(program)
 addBackupCommand(program)
 addDoctorCommand(program)

@@ -2,14 +2,9 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type ApiToken, type Scope, scopes, state } from '../api-tokens/api-token.ts'
 import { newId } from '../ids.ts'
 import { OperatorError } from '../operator-error.ts'
-import { parseName } from './team.ts'
+import { parseId, parseName, type TeamOptions } from './options.ts'
 import { print, printJson, say, table, when } from './terminal.ts'
 import { teamNamed, withService } from './with-service.ts'
-
-interface TeamOptions {
-  team: number
-  json?: boolean
-}
 
 export function addApiTokenCommands(program: Command): void {
   const apiToken = program.command('api-token').description('Make, list and revoke the API tokens of a team.')
@@ -96,11 +91,6 @@ export function addApiTokenCommands(program: Command): void {
 }
 
 type Expiry = (now: number) => number
-
-function parseId(text: string): number {
-  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('An id is a positive whole number.')
-  return Number(text)
-}
 
 function addScope(text: string, chosen: Scope[] = []): Scope[] {
   const scope = scopes.find((candidate) => candidate === text)

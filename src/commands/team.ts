@@ -1,10 +1,13 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Team } from '../teams/team.ts'
-import { print, printJson, table, when } from './terminal.ts'
+import { updateTeam } from '../teams/update.ts'
+import { example, given, parseName, parseSwitch, requireChange, type TeamOptions, withTeam } from './options.ts'
+import { performOnce } from './perform.ts'
+import { print, printJson, printRecord, table, when } from './terminal.ts'
 import { withService } from './with-service.ts'
 
 export function addTeamCommands(program: Command): void {
-  const team = program.command('team').description('Make and list teams.')
+  const team = program.command('team').description('Make, list and change teams.')
 
   team
     .command('create')
@@ -38,12 +41,17 @@ export function addTeamCommands(program: Command): void {
           )
       }),
     )
-}
 
-export function parseName(text: string): string {
-  if (!/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text))
-    throw new InvalidArgumentError('A name is 1 to 255 characters without control characters.')
-  return text
+  withTeam(team.command('update'), 'print the team as JSON')
+    .description('Change a team: only what is given.')
+    .option('--name <name>', 'a new name', parseName)
+    .option('--strict-mapping <on|off>', 'refuse mappings to data sources that do not exist', parseSwitch)
+    .addHelpText('after', example('ugs team update --team 2 --strict-mapping on'))
+    .action(async (options: TeamOptions & { name?: string; strictMapping?: boolean }, command: Command) => {
+      const body = given({ name: options.name, strict_mapping: options.strictMapping })
+      requireChange(command, body, '--name or --strict-mapping')
+      printRecord((await performOnce<{ team: object }>(options.team, updateTeam, { body })).team, options.json)
+    })
 }
 
 function forScripts({ id, name, createdAt }: Team) {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { type ErrorCode, ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
 
 export function print(text: string): void {
@@ -7,6 +7,15 @@ export function print(text: string): void {
 
 export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2))
+}
+
+/** One thing with its fields, a line each. */
+export function printRecord(record: object, json: boolean | undefined): void {
+  const fields = Object.entries(record)
+  const width = Math.max(...fields.map(([name]) => name.length))
+  const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  if (json) printJson(record)
+  else for (const [name, value] of fields) print(`${name.padEnd(width)}  ${shown(value)}`)
 }
 
 /** For people, beside the output proper. */
@@ -52,10 +61,23 @@ export function progressBar(what: string): { show(done: number, total: number): 
   }
 }
 
+/** What to do about a refusal, where its own sentence does not say it. */
+const remedies: Partial<Record<ErrorCode, string>> = {
+  user_group_not_found: 'List them with: ugs user-group list',
+  token_not_found: 'Check that the token is whole, and --team.',
+  token_already_rotated: 'The current one comes with GET /api/user.',
+  not_found: 'Check the id, and --team.',
+  conflict: 'Nothing was changed.',
+  invalid_request: 'Correct it and run the command again; nothing was changed.',
+  unknown_data_source: 'List them with: ugs data-source list',
+}
+
 /** One sentence and a remedy. */
 export function explain(error: unknown): string {
   if (error instanceof OperatorError) return `${red('ugs:')} ${error.message}\n  ${error.remedy}`
   if (error instanceof ServiceError && error.code === 'unavailable')
     return `${red('ugs:')} The database does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.\n  Run ugs doctor.`
+  if (error instanceof ServiceError && remedies[error.code] !== undefined)
+    return `${red('ugs:')} ${error.message.replace(/[^.]$/, '$&.')}\n  ${remedies[error.code]}`
   return `${red('ugs:')} ${error instanceof Error ? error.message : String(error)}\n  This is a bug: please report it with the command you ran.`
 }

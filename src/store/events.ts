@@ -1,5 +1,6 @@
 import type { AuditEvent, EventKind } from '../events/event.ts'
 import { type Database, run, sql, type Work } from './database.ts'
+import { manyRows, runMany } from './many-rows.ts'
 import type { Events } from './store.ts'
 
 const takePosition = sql<[id: number]>`
@@ -9,6 +10,20 @@ const takePosition = sql<[id: number]>`
 
 const insert = sql`
   insert into event (team_id, id, at, kind, api_token, subject, renamed_to) values ($1, $2, $3, $4, $5, $6, $7)`
+
+const takePositions = sql<[last: number]>`
+  insert into event_position (team_id, last) values ($1, $2)
+  on conflict (team_id) do update set last = event_position.last + $2
+  returning last`
+
+const insertMany = manyRows(
+  'events',
+  'insert into event (team_id, at, kind, api_token, id, subject) values',
+  '($1, $2, $3, $4, ?, ?)',
+  '',
+)
+
+const newest = sql<[id: number]>`select last from event_position where team_id = $1`
 
 type EventRow = [
   id: number,
@@ -50,6 +65,15 @@ export function* record(
   yield* run(insert, actor.teamId, position?.[0] ?? 0, now, kind, actor.apiToken, subject, renamedTo ?? null)
 }
 
+/** The same for many things at once: their numbers follow each other. */
+export function* recordMany(actor: Actor, kind: EventKind, subjects: readonly string[], now: number): Work<void> {
+  if (subjects.length === 0) return
+  const [position] = yield* run(takePositions, actor.teamId, subjects.length)
+  const first = (position?.[0] ?? 0) - subjects.length + 1
+  const rows = subjects.map((subject, index) => [first + index, subject])
+  yield* runMany(insertMany, [actor.teamId, now, kind, actor.apiToken], rows)
+}
+
 export class EventStore implements Events {
   readonly #database: Database
   readonly #teamId: number
@@ -62,6 +86,11 @@ export class EventStore implements Events {
   async after(position: number, limit: number): Promise<AuditEvent[]> {
     const rows = await this.#database.read(after, this.#teamId, position, limit)
     return rows.map(([id, at, kind, apiToken, subject, renamedTo]) => ({ id, at, kind, apiToken, subject, renamedTo }))
+  }
+
+  async newest(): Promise<number> {
+    const [row] = await this.#database.read(newest, this.#teamId)
+    return row?.[0] ?? 0
   }
 }
 

@@ -4,9 +4,16 @@ import { fieldPath } from '../json.ts'
 import type { Mapping } from '../user-groups/user-group.ts'
 import { type DataSourceRow, dataSource } from './data-source-row.ts'
 import { run, sql, type Value, type Work } from './database.ts'
+import { manyRows, runMany } from './many-rows.ts'
 
 const insertEntry = sql`
   insert into mapping_entry (team_id, data_source, user_group_id, schema_id) values ($1, $2, $3, $4)`
+const insertEntries = manyRows(
+  'mapping_entries',
+  'insert into mapping_entry (team_id, data_source, user_group_id, schema_id) values',
+  '($1, ?, ?, ?)',
+  '',
+)
 const deleteEntries = sql`delete from mapping_entry where user_group_id = $1`
 const strictness = sql<[strict: number]>`select strict_mapping from team where id = $1`
 
@@ -33,12 +40,40 @@ export function* addEntries(teamId: number, groupId: number, mapping: Mapping): 
 function* refuseUnknown(teamId: number, mapping: Mapping): Work<void> {
   const known = yield* resolve(teamId, mapping)
   const unknown = Object.keys(mapping).find((schemaId) => !known.has(schemaId))
-  if (unknown === undefined) return
-  const field = fieldPath(['mapping', unknown])
-  throw new ServiceError('unknown_data_source', {
+  if (unknown !== undefined) throw unknownSource(unknown)
+}
+
+function unknownSource(schemaId: string): ServiceError {
+  const field = fieldPath(['mapping', schemaId])
+  return new ServiceError('unknown_data_source', {
     field,
     message: `${field} names no data source of this team; create it first, or correct the id.`,
   })
+}
+
+/** The same for many new groups at once, each with a refusal of its own or none. */
+export function* refuseUnknownSources(
+  teamId: number,
+  mappings: readonly Mapping[],
+): Work<readonly (ServiceError | undefined)[]> {
+  const values = new Set(mappings.flatMap((mapping) => Object.values(mapping)))
+  if (values.size === 0) return []
+  const [strict] = yield* run(strictness, teamId)
+  if (strict?.[0] !== 1) return []
+  const known = yield* resolve(teamId, Object.fromEntries([...values].map((value) => [value, value])))
+  return mappings.map((mapping) => {
+    const unknown = Object.entries(mapping).find(([, value]) => !known.has(value))
+    return unknown && unknownSource(unknown[0])
+  })
+}
+
+export function* addManyEntries(teamId: number, groups: readonly { id: number; mapping: Mapping }[]): Work<void> {
+  const entries = groups.flatMap(({ id, mapping }) =>
+    Object.entries(mapping)
+      .filter(([schemaId, value]) => isStorable(schemaId) && isStorable(value))
+      .map(([schemaId, value]) => [value, id, schemaId]),
+  )
+  yield* runMany(insertEntries, [teamId], entries)
 }
 
 /** The data sources a mapping leads to, by schema id. What leads nowhere is left out: nothing takes its place. */

@@ -1,10 +1,18 @@
 import type { ApiToken, Caller, NewApiToken } from '../api-tokens/api-token.ts'
 import type { DataSource, DataSourceChange, NewDataSource } from '../data-sources/data-source.ts'
+import type { ServiceError } from '../errors.ts'
 import type { AuditEvent } from '../events/event.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import type { Sealed, SealedToken, SealPurpose } from '../tokens/tokens.ts'
-import type { NewUserGroup, UserGroup, UserGroupChange, UserGroupRecord, Verified } from '../user-groups/user-group.ts'
+import type {
+  ImportedUserGroup,
+  NewUserGroup,
+  UserGroup,
+  UserGroupChange,
+  UserGroupRecord,
+  Verified,
+} from '../user-groups/user-group.ts'
 import type { DatabaseStats } from './database.ts'
 
 export interface Store {
@@ -48,6 +56,26 @@ export interface UserGroups {
   update(providedId: string, change: UserGroupChange, now: number): Promise<UserGroupRecord | undefined>
   /** False when there was none. */
   delete(providedId: string, now: number): Promise<boolean>
+  /** Get-or-create for many: all in one commit, and each decided as if it had come alone, the first of an id first. */
+  importBatch(wishes: readonly ImportWish[], now: number): Promise<ImportOutcome[]>
+  count(): Promise<number>
+  /** As `list`, and the only way to many tokens at once: for an operator's export. */
+  listWithTokens(query: Omit<ListQuery, 'prefix'>): Promise<Page<UserGroupWithToken>>
+}
+
+export interface ImportWish {
+  providedId: string
+  /** Called when there is no such group, and again when the id it made is taken. */
+  make(): ImportedUserGroup
+}
+
+/** An error says why one was refused; nothing of it is stored. */
+export type ImportOutcome = 'created' | 'already_there' | ServiceError
+
+/** The token still sealed. */
+export interface UserGroupWithToken extends UserGroupRecord {
+  id: number
+  token: Sealed
 }
 
 export interface TokenReplacement {
@@ -98,6 +126,8 @@ export interface ApiTokens {
 
 export interface Events {
   after(position: number, limit: number): Promise<AuditEvent[]>
+  /** The number of the newest; 0 when there is none. */
+  newest(): Promise<number>
 }
 
 export interface TeamSettings {

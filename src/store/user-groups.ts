@@ -4,7 +4,17 @@ import type { NewUserGroup, UserGroup, UserGroupChange, UserGroupRecord, Verifie
 import { type Database, isUniqueViolation, run } from './database.ts'
 import { type Actor, record } from './events.ts'
 import { addEntries, replaceEntries, resolve } from './mappings.ts'
-import type { ListQuery, Page, TokenReplacement, UserGroups } from './store.ts'
+import type {
+  ImportOutcome,
+  ImportWish,
+  ListQuery,
+  Page,
+  TokenReplacement,
+  UserGroups,
+  UserGroupWithToken,
+} from './store.ts'
+import { countUserGroups, listWithTokens } from './user-group-export.ts'
+import { importUserGroups } from './user-group-import.ts'
 import { listUserGroups, userGroupRecord } from './user-group-list.ts'
 import * as statements from './user-group-statements.ts'
 
@@ -129,6 +139,18 @@ export class UserGroupStore implements UserGroups {
       yield* record(actor, 'user_group.deleted', providedId, now)
       return true
     }, 'once')
+  }
+
+  importBatch(wishes: readonly ImportWish[], now: number): Promise<ImportOutcome[]> {
+    return importUserGroups(this.#database, this.#actor, wishes, now)
+  }
+
+  count(): Promise<number> {
+    return countUserGroups(this.#database, this.#actor.teamId)
+  }
+
+  listWithTokens(query: Omit<ListQuery, 'prefix'>): Promise<Page<UserGroupWithToken>> {
+    return listWithTokens(this.#database, this.#actor.teamId, query)
   }
 
   #userGroup([id, providedId, name, keyId, bytes]: statements.UserGroupRow): UserGroup {

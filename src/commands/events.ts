@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { presentEvent } from '../events/list.ts'
+import type { Events } from '../store/store.ts'
+import { example, parseCount, parseLimit, type TeamOptions, withTeam } from './options.ts'
+import { print, printJson, table } from './terminal.ts'
+import { teamNamed, withService } from './with-service.ts'
+
+const pageSize = 200
+const lookEvery = 500
+
+interface EventsOptions extends TeamOptions {
+  after?: number
+  limit?: number
+  follow?: true
+}
+
+type Shown = ReturnType<typeof presentEvent>
+
+export function addEventsCommand(program: Command): void {
+  withTeam(program.command('events'), 'print them as JSON; with --follow, one to a line')
+    .description('Read the audit trail of a team: who did what to which thing, when. It holds no secret.')
+    .option('--after <id>', 'from behind this event (default: the newest ones)', parseCount)
+    .option('--limit <count>', 'how many at most (default: 100; with --follow no limit)', parseLimit)
+    .option('--follow', 'wait for more, until Ctrl-C')
+    .addHelpText('after', example('ugs events --limit 20', 'ugs events --follow --json'))
+    .action((options: EventsOptions) =>
+      withService(async (service) => {
+        const { events } = service.store.forTeam((await teamNamed(service, options.team)).id, null)
+        const first = options.limit ?? 100
+        const after = options.after ?? Math.max(0, (await events.newest()) - first)
+        if (options.follow) return follow(events, after, options)
+        const found: Shown[] = []
+        for await (const event of eventsAfter(events, after, first)) found.push(event)
+        if (options.json) printJson(found)
+        else print(table(['ID', 'AT', 'KIND', 'SUBJECT', 'BY'], found.map(cells)))
+      }),
+    )
+}
+
+async function* eventsAfter(events: Events, position: number, limit: number): AsyncGenerator<Shown> {
+  let last = position
+  let left = limit
+  while (left > 0) {
+    const size = Math.min(pageSize, left)
+    const page = await events.after(last, size)
+    for (const event of page) yield presentEvent(event)
+    if (page.length < size) return
+    left -= page.length
+    last = page.at(-1)?.id ?? last
+  }
+}
+
+/** Prints what happens as it happens, until a signal, or `limit` events. */
+async function follow(events: Events, after: number, options: EventsOptions): Promise<void> {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  let last = after
+  let left = options.limit ?? Number.POSITIVE_INFINITY
+  while (!stop.signal.aborted) {
+    for await (const event of eventsAfter(events, last, left)) {
+      print(options.json ? JSON.stringify(event) : cells(event).join('  '))
+      last = event.id
+      left -= 1
+    }
+    if (left <= 0) return
+    await pause(lookEvery, undefined, { signal: stop.signal }).catch(() => {})
+  }
+}
+
+function cells(event: Shown): string[] {
+  const subject = event.user_group ?? event.schema ?? event.data_source ?? event.api_token_id ?? '-'
+  const renamed = event.renamed_to === undefined ? '' : ` → ${event.renamed_to}`
+  return [String(event.id), event.at, event.kind, `${subject}${renamed}`, event.api_token ?? 'the terminal']
+}

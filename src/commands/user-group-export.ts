@@ -1,0 +1,133 @@
+import { createWriteStream, existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { OperatorError } from '../operator-error.ts'
+import type { Service } from '../service.ts'
+import type { UserGroupRecord } from '../user-groups/user-group.ts'
+import { csvRecord } from './csv.ts'
+import { type ImportRecord, importFields } from './import-record.ts'
+import { example, type TeamOptions, withTeam } from './options.ts'
+import { print, printJson, progressBar } from './terminal.ts'
+import { type FileFormat, formatOf, formatOption } from './user-group-file.ts'
+import { teamNamed, withService } from './with-service.ts'
+
+const pageSize = 1_000
+
+interface ExportOptions extends TeamOptions {
+  format?: FileFormat
+  withTokens?: true
+}
+
+export function addUserGroupExport(userGroup: Command): void {
+  withTeam(userGroup.command('export'), 'print the summary as JSON (not with -)')
+    .description('Write the user groups of a team to a file that "ugs user-group import" reads.')
+    .argument('<file>', 'where to; it must not exist yet. - for standard output')
+    .addOption(formatOption())
+    .option('--with-tokens', 'with their current tokens in the clear: keep the file as a secret')
+    .addHelpText(
+      'after',
+      `
+Groups that change meanwhile are written as they were before or after. A file with tokens can be read by you alone.
+${example('ugs user-group export customers.jsonl')}`,
+    )
+    .action(async (file: string, options: ExportOptions, command: Command) => {
+      const format = formatOf(command, file, options.format)
+      await withService(async (service) => {
+        const lines = new ExportedLines(service, (await teamNamed(service, options.team)).id, format, options)
+        if (file === '-') return pipeToStdout(lines)
+        await writeNewFile(resolve(file), lines, options.withTokens ? 0o600 : 0o666)
+        if (options.json) printJson({ file: resolve(file), exported: lines.count })
+        else print(`${lines.count} user groups exported to ${resolve(file)}.`)
+      })
+    })
+}
+
+/** The file's text, a page of groups at a time. */
+class ExportedLines implements AsyncIterable<string> {
+  count = 0
+  readonly #service: Service
+  readonly #teamId: number
+  readonly #withTokens: boolean
+  readonly #format: FileFormat
+
+  constructor(service: Service, teamId: number, format: FileFormat, { withTokens }: ExportOptions) {
+    this.#service = service
+    this.#teamId = teamId
+    this.#format = format
+    this.#withTokens = withTokens === true
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+    const { userGroups } = this.#service.store.forTeam(this.#teamId, null)
+    const columns = importFields.filter((field) => field !== 'token' || this.#withTokens)
+    const total = await userGroups.count()
+    const bar = progressBar('Exporting')
+    if (this.#format === 'csv') yield `${csvRecord(columns)}\n`
+    for (let after: number | null = 0; after !== null; ) {
+      const { records, next }: { records: ImportRecord[]; next: number | null } = await this.#page(after)
+      const lines = records.map((record) =>
+        this.#format === 'csv' ? csvLine(record, columns) : JSON.stringify(record),
+      )
+      if (lines.length > 0) yield `${lines.join('\n')}\n`
+      this.count += lines.length
+      bar.show(this.count, Math.max(total, this.count))
+      after = next
+    }
+    bar.end()
+  }
+
+  async #page(after: number): Promise<{ records: ImportRecord[]; next: number | null }> {
+    const { store, tokens } = this.#service
+    const { userGroups } = store.forTeam(this.#teamId, null)
+    const query = { after, limit: pageSize }
+    if (!this.#withTokens) {
+      const { items, next } = await userGroups.list(query)
+      return { records: items.map(importRecord), next }
+    }
+    const { items, next } = await userGroups.listWithTokens(query)
+    return { records: items.map((group) => ({ ...importRecord(group), token: tokens.openToken(group) })), next }
+  }
+}
+
+function importRecord({ providedId, name, mapping, properties, disabled }: UserGroupRecord): ImportRecord {
+  return { user_group_id: providedId, name, mapping, properties, ...(disabled && { disabled }) }
+}
+
+function csvLine(record: ImportRecord, columns: readonly (keyof ImportRecord)[]): string {
+  return csvRecord(
+    columns.map((column) => {
+      const value = record[column]
+      return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+    }),
+  )
+}
+
+/** Whoever reads it may have seen enough and hang up, as head does. */
+async function pipeToStdout(lines: ExportedLines): Promise<void> {
+  await pipeline(Readable.from(lines), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
+/** Made aside and renamed into place: the file is there whole, or not at all. */
+async function writeNewFile(target: string, lines: ExportedLines, mode: number): Promise<void> {
+  if (existsSync(target)) throw new OperatorError(`${target} exists already.`, 'Choose another name, or move it away.')
+  const draft = `${target}.part`
+  try {
+    // A draft left behind by an interrupted export could be readable by others.
+    await rm(draft, { force: true })
+    await pipeline(Readable.from(lines), createWriteStream(draft, { mode, flags: 'wx', flush: true }))
+    await rename(draft, target)
+  } catch (error) {
+    await rm(draft, { force: true })
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
+    throw new OperatorError(
+      `The export failed: ${(error as Error).message}.`,
+      'Check that the folder exists, is writable and has room.',
+      error,
+    )
+  }
+}

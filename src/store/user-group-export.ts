@@ -1,0 +1,29 @@
+import { type Database, sql } from './database.ts'
+import type { ListQuery, Page, UserGroupWithToken } from './store.ts'
+import { userGroupRecord } from './user-group-list.ts'
+import type { RecordRow } from './user-group-statements.ts'
+
+const countOfTeam = sql<[count: number]>`select count(*) from user_group where team_id = $1`
+
+const withTokensAfter = sql<[keyId: string, sealed: Uint8Array, ...RecordRow]>`
+  select token_key, token_sealed,
+    id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at
+  from user_group where team_id = $1 and id > $2 order by id limit $3`
+
+export async function countUserGroups(database: Database, teamId: number): Promise<number> {
+  const [row] = await database.read(countOfTeam, teamId)
+  return row?.[0] ?? 0
+}
+
+export async function listWithTokens(
+  database: Database,
+  teamId: number,
+  { after, limit }: Omit<ListQuery, 'prefix'>,
+): Promise<Page<UserGroupWithToken>> {
+  // One more than asked for tells whether there is another page.
+  const rows = await database.read(withTokensAfter, teamId, after, limit + 1)
+  const items = rows.slice(0, limit).map(([keyId, bytes, ...row]) => {
+    return { ...userGroupRecord(teamId, row), id: row[0], token: { keyId, bytes } }
+  })
+  return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+}

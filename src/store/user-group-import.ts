@@ -1,0 +1,166 @@
+import { ServiceError } from '../errors.ts'
+import type { ImportedUserGroup } from '../user-groups/user-group.ts'
+import type { Database, Work } from './database.ts'
+import { type Actor, recordMany } from './events.ts'
+import { manyRows, runMany } from './many-rows.ts'
+import { addManyEntries, refuseUnknownSources } from './mappings.ts'
+import type { ImportOutcome, ImportWish } from './store.ts'
+
+const insertUnlessThere = manyRows<[id: number]>(
+  'import_groups',
+  `insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
+    updated_at, mapping, properties) values`,
+  '(?, $1, ?, ?, ?, ?, ?, ?, $2, $2, ?, ?)',
+  'on conflict do nothing returning id',
+)
+const byProvidedIds = manyRows<[providedId: string, id: number]>(
+  'import_there',
+  'select provided_id, id from user_group where team_id = $1 and provided_id in (',
+  '?',
+  ')',
+)
+const remove = manyRows('import_remove', 'delete from user_group where team_id = $1 and id in (', '?', ')')
+// These two look beyond the team: a token has one owner at most, whoever that is.
+const currentTokens = manyRows<[hash: Uint8Array]>(
+  'import_current',
+  'select token_hash from user_group where token_hash in (',
+  '?',
+  ')',
+)
+const formerTokens = manyRows<[hash: Uint8Array]>(
+  'import_former',
+  'select hash from former_token where hash in (',
+  '?',
+  ')',
+)
+
+interface Candidate extends ImportWish {
+  group: ImportedUserGroup
+}
+
+/** One transaction for all of them; each is created whole, was there already, or is refused. */
+export async function importUserGroups(
+  database: Database,
+  actor: Actor,
+  wishes: readonly ImportWish[],
+  now: number,
+): Promise<ImportOutcome[]> {
+  // An import that is run again finds most of them: those cost no seal and no transaction.
+  const there = await database.look(() => idsOf(actor.teamId, wishes))
+  const candidates = new Map<ImportWish, Candidate>()
+  for (const wish of wishes) if (!there.has(wish.providedId)) candidates.set(wish, { ...wish, group: wish.make() })
+  if (candidates.size === 0) return wishes.map(() => 'already_there')
+  const outcomes = await storeNew(database, actor, [...candidates.values()], now)
+  return wishes.map((wish) => {
+    const candidate = candidates.get(wish)
+    return (candidate && outcomes.get(candidate)) ?? 'already_there'
+  })
+}
+
+function storeNew(
+  database: Database,
+  actor: Actor,
+  candidates: readonly Candidate[],
+  now: number,
+): Promise<ReadonlyMap<Candidate, ImportOutcome>> {
+  const { teamId } = actor
+  return database.write(function* () {
+    const decided = new Map<Candidate, ImportOutcome>()
+    const unmapped = yield* refuseUnknownSources(
+      teamId,
+      candidates.map(({ group }) => group.mapping),
+    )
+    const refusals = new Map(candidates.map((candidate, index) => [candidate, unmapped[index]]))
+    const created: ImportedUserGroup[] = []
+    for (let open = candidates; open.length > 0; open = open.filter((candidate) => !decided.has(candidate))) {
+      const fit = open.filter((candidate) => refusals.get(candidate) === undefined)
+      for (const [candidate, outcome] of yield* insert(teamId, fit, now)) {
+        decided.set(candidate, outcome)
+        if (outcome === 'created') created.push(candidate.group)
+      }
+      yield* explainRest(
+        teamId,
+        open.filter((candidate) => !decided.has(candidate)),
+        refusals,
+        decided,
+      )
+    }
+    created.sort((one, other) => one.id - other.id)
+    yield* addManyEntries(teamId, created)
+    const subjects = created.map(({ providedId }) => providedId)
+    yield* recordMany(actor, 'user_group.created', subjects, now)
+    return decided
+  }, 'repeatable')
+}
+
+function* idsOf(teamId: number, wishes: readonly ImportWish[]): Work<ReadonlyMap<string, number>> {
+  const wanted = wishes.map(({ providedId }) => [providedId])
+  return new Map(yield* runMany(byProvidedIds, [teamId], wanted))
+}
+
+function* insert(teamId: number, candidates: readonly Candidate[], now: number): Work<Map<Candidate, ImportOutcome>> {
+  // In one order everywhere, so that two imports of the same groups wait for each other instead of deadlocking.
+  const sorted = candidates.toSorted(byProvidedId)
+  const rows = sorted.map(({ group: { id, providedId, name, token, disabled, mapping, properties } }) => {
+    const { hash, bytes, keyId } = token
+    return [id, providedId, name, hash, bytes, keyId, Number(disabled), JSON.stringify(mapping), properties]
+  })
+  const ids = new Set((yield* runMany(insertUnlessThere, [teamId, now], rows)).map(([id]) => id))
+  const inserted = sorted.filter(({ group }) => ids.has(group.id))
+  // Looked for after the insert: a token that is being rotated away is current until then, and former from then on.
+  const former = yield* hashesIn(formerTokens, inserted)
+  const misplaced = inserted.filter((candidate) => former.has(hashOf(candidate)))
+  yield* runMany(
+    remove,
+    [teamId],
+    misplaced.map(({ group }) => [group.id]),
+  )
+  return new Map(inserted.map((each) => [each, former.has(hashOf(each)) ? tokenTaken() : 'created']))
+}
+
+/** Any order will do that is the same everywhere. */
+function byProvidedId(one: Candidate, other: Candidate): number {
+  if (one.providedId === other.providedId) return 0
+  return one.providedId < other.providedId ? -1 : 1
+}
+
+/** Why those were not inserted. One without a reason is made anew: its id was taken, or its obstacle is gone. */
+function* explainRest(
+  teamId: number,
+  rest: readonly Candidate[],
+  refusals: ReadonlyMap<Candidate, ServiceError | undefined>,
+  decided: Map<Candidate, ImportOutcome>,
+): Work<void> {
+  const there = yield* idsOf(teamId, rest)
+  const current = yield* hashesIn(currentTokens, rest)
+  for (const candidate of rest) {
+    const { group } = candidate
+    const id = there.get(candidate.providedId)
+    const refusal = refusals.get(candidate) ?? (current.has(hashOf(candidate)) ? tokenTaken() : undefined)
+    // With our own id it is our own commit, whose answer was lost with the connection.
+    if (id !== undefined) decided.set(candidate, id === group.id ? 'created' : 'already_there')
+    else if (refusal !== undefined) decided.set(candidate, refusal)
+    else candidate.group = candidate.make()
+  }
+}
+
+function* hashesIn(statement: typeof currentTokens, candidates: readonly Candidate[]): Work<ReadonlySet<string>> {
+  const hashes = candidates.map(({ group }) => [group.token.hash])
+  return new Set((yield* runMany(statement, [], hashes)).map(([hash]) => text(hash)))
+}
+
+function hashOf({ group }: Candidate): string {
+  return text(group.token.hash)
+}
+
+function text(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('latin1')
+}
+
+/** Says nothing of the owner, who may be another team. */
+function tokenTaken(): ServiceError {
+  return new ServiceError('conflict', {
+    field: 'token',
+    message: 'token is not free: it is, or was, the token of another user group; leave it out to have one made',
+  })
+}
