@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { engines } from '../support/engines.ts'
+import { noon, storeOn } from '../support/store.ts'
+import { times } from '../support/times.ts'
+
+const day = 86_400_000
+
+for (const engine of engines)
+  describe(`the audit trail in ${engine.name}`, () => {
+    const on = storeOn(engine)
+
+    it('tells who did what to which thing, and when, in order', async () => {
+      const team = await on.newTeam('ci')
+      const { token } = await team.make('acme', {}, noon)
+      await team.rotate(token, 0, noon + 1)
+      await team.userGroups.update('acme', { providedId: 'new' }, noon + 2)
+      await on.service.store.forTeam(team.teamId, null).userGroups.delete('new', noon + 3)
+      const by = (apiToken: string | null) => ({ apiToken, renamedTo: null })
+      assert.deepEqual(await team.events.after(0, 100), [
+        { ...by('ci'), id: 1, at: noon, kind: 'user_group.created', subject: 'acme' },
+        { ...by('ci'), id: 2, at: noon + 1, kind: 'user_group.token_rotated', subject: 'acme' },
+        { ...by('ci'), id: 3, at: noon + 2, kind: 'user_group.updated', subject: 'acme', renamedTo: 'new' },
+        { ...by(null), id: 4, at: noon + 3, kind: 'user_group.deleted', subject: 'new' },
+      ])
+    })
+
+    it('is read in pages from behind a position', async () => {
+      const team = await on.newTeam()
+      for (const id of ['a', 'b', 'c', 'd']) await team.make(id)
+      const subjects = async (after: number, limit: number) =>
+        (await team.events.after(after, limit)).map(({ subject }) => subject)
+      assert.deepEqual(await subjects(0, 3), ['a', 'b', 'c'])
+      assert.deepEqual(await subjects(3, 3), ['d'])
+      assert.deepEqual(await subjects(4, 3), [])
+    })
+
+    it('is numbered from 1 without a gap in each team, whatever happens at once and whatever fails', async () => {
+      const [team, other] = [await on.newTeam(), await on.newTeam()]
+      const { token } = await team.make('acme')
+      const works = times(40, (index) => {
+        if (index % 4 === 0) return team.make(`group ${index}`)
+        if (index % 4 === 1) return team.rotate(on.service.tokens.mintForUserGroup())
+        if (index % 4 === 2) return team.rotate(token)
+        return other.make(`group ${index}`)
+      })
+      const done = (await Promise.allSettled(works)).filter(({ status }) => status === 'fulfilled').length
+      assert.equal(done, 10 + 1 + 10)
+      for (const [{ events }, count] of [
+        [team, 12],
+        [other, 10],
+      ] as const)
+        assert.deepEqual(
+          (await events.after(0, 100)).map(({ id }) => id),
+          times(count, (index) => index + 1),
+        )
+    })
+
+    it('shows a reader who remembers the last number every event, while others write', async () => {
+      const team = await on.newTeam()
+      let writing = true
+      const writes = Promise.all(times(60, (index) => team.make(`group ${index}`))).finally(() => {
+        writing = false
+      })
+      const seen: number[] = []
+      for (let last = false; !last; ) {
+        last = !writing
+        await new Promise(setImmediate)
+        for (const { id } of await team.events.after(seen.at(-1) ?? 0, 7)) seen.push(id)
+      }
+      await writes
+      for (const { id } of await team.events.after(seen.at(-1) ?? 0, 100)) seen.push(id)
+      assert.deepEqual(
+        seen,
+        times(60, (index) => index + 1),
+      )
+    })
+
+    it('holds no token', async () => {
+      const team = await on.newTeam()
+      const { token } = await team.make('acme')
+      const fresh = await team.rotate(token)
+      const secret = on.service.tokens.mintForApi()
+      await team.apiTokens.add(on.newApiToken({ hash: on.service.tokens.hash(secret) }), noon)
+      const trail = JSON.stringify(await on.sql('select * from event'))
+      for (const each of [token, fresh, secret]) assert.equal(trail.includes(each), false)
+    })
+  })
+
+for (const engine of engines)
+  describe(`forgetting history in ${engine.name}`, () => {
+    const on = storeOn(engine)
+
+    it('takes what is older, a batch at a time, and goes on counting where it was', async () => {
+      const { store } = on.service
+      const team = await on.newTeam()
+      for (const index of times(10, (index) => index)) await team.make(`group ${index}`, {}, noon + index * day)
+      const before = noon + 7 * day
+      const forgotten: number[] = []
+      for (;;) {
+        const batch = await store.pruneHistory(before, 3)
+        if (batch === 0) break
+        forgotten.push(batch)
+      }
+      assert.deepEqual(forgotten, [3, 3, 1])
+      await team.make('one more', {}, noon + 10 * day)
+      const left = await team.events.after(0, 100)
+      assert.deepEqual(
+        left.map(({ id }) => id),
+        [8, 9, 10, 11],
+      )
+      assert.ok(left.every(({ at }) => at >= before))
+      assert.equal((await team.userGroups.list({ after: 0, limit: 100 })).items.length, 11)
+    })
+
+    it('takes tokens whose time is long over, and leaves those in use or in their grace', async () => {
+      const { store } = on.service
+      const team = await on.newTeam()
+      const { token: old } = await team.make('acme', {}, noon)
+      const graced = await team.rotate(old, 0, noon)
+      const current = await team.rotate(graced, 604_800, noon + day)
+      while ((await store.pruneHistory(noon + 2 * day, 100)) > 0);
+      assert.equal(await team.verify(old), undefined)
+      await assert.rejects(team.rotate(old), { code: 'token_not_found' })
+      assert.equal((await team.verify(graced))?.validUntil, noon + 8 * day)
+      await assert.rejects(team.rotate(graced), { code: 'token_already_rotated' })
+      assert.equal((await team.verify(current))?.validUntil, null)
+    })
+  })

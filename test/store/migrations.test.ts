@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { systemClock } from '../../src/clock.ts'
+import { readConfig } from '../../src/config.ts'
+import { OperatorError } from '../../src/operator-error.ts'
+import { openStore } from '../../src/store/open.ts'
+import { type Engine, engines } from '../support/engines.ts'
+import { rawSql } from '../support/raw-database.ts'
+import { times } from '../support/times.ts'
+
+async function newDatabase(t: TestContext, engine: Engine) {
+  const { environment, remove } = await engine.freshDatabase()
+  t.after(remove)
+  const { database } = readConfig(environment)
+  const tables = engine.name === 'SQLite' ? 'sqlite_master' : "pg_class where relnamespace = 'public'::regnamespace"
+  return {
+    sql: (statement: string) => rawSql(environment, statement),
+    /** What there is in the database: tables, indexes. */
+    inventory: () => rawSql(environment, `select * from ${tables}`),
+    open: (upgrade = true) => openStore(database, { clock: systemClock, upgrade }),
+  }
+}
+
+for (const engine of engines)
+  describe(`opening a database on ${engine.name}`, () => {
+    it('makes the tables the first time, and changes nothing the second', async (t) => {
+      const { open, sql, inventory } = await newDatabase(t, engine)
+      const first = await open()
+      const team = await first.teams.create('Kept', 1)
+      await first.close()
+      const before = [await inventory(), await sql('select * from schema_version')]
+      const second = await open()
+      assert.deepEqual(await second.teams.list(), [team])
+      await second.close()
+      assert.deepEqual([await inventory(), await sql('select * from schema_version')], before)
+    })
+
+    it('works for ten who open a new one at the same time', async (t) => {
+      const { open, sql } = await newDatabase(t, engine)
+      const stores = await Promise.all(times(10, () => open()))
+      assert.deepEqual(
+        await Promise.all(stores.map(({ teams }) => teams.list())),
+        times(10, () => []),
+      )
+      await Promise.all(stores.map((store) => store.close()))
+      const [{ versions, latest } = {}] = await sql(
+        'select count(*) as versions, max(version) as latest from schema_version',
+      )
+      assert.equal(Number(versions), Number(latest))
+    })
+
+    it('refuses one that a newer program wrote, names both versions, and changes nothing', async (t) => {
+      const { open, sql, inventory } = await newDatabase(t, engine)
+      await (await open()).close()
+      await sql('insert into schema_version (version, applied_at) values (999, 0)')
+      const before = [await inventory(), await sql('select * from schema_version')]
+      for (const upgrade of [true, false])
+        await assert.rejects(open(upgrade), (error: unknown) => {
+          assert.ok(error instanceof OperatorError, String(error))
+          assert.match(error.message, /999.*newer than this program's \d+/)
+          return true
+        })
+      assert.deepEqual([await inventory(), await sql('select * from schema_version')], before)
+    })
+
+    it('looks without changing anything when told so', async (t) => {
+      const { open, sql, inventory } = await newDatabase(t, engine)
+      await (await open()).close()
+      const before = [await inventory(), await sql('select * from schema_version')]
+      const look = await open(false)
+      assert.deepEqual(await look.teams.list(), [])
+      await look.close()
+      assert.deepEqual([await inventory(), await sql('select * from schema_version')], before)
+    })
+
+    for (const [state, prepare] of [
+      ['is behind', 'delete from schema_version'],
+      ['was never migrated', 'drop table schema_version'],
+    ] as const)
+      it(`refuses to look at one that ${state}, and says to start the service once`, async (t) => {
+        const { open, sql, inventory } = await newDatabase(t, engine)
+        await (await open()).close()
+        await sql(prepare)
+        const before = await inventory()
+        await assert.rejects(open(false), (error: unknown) => {
+          assert.ok(error instanceof OperatorError, String(error))
+          assert.match(error.remedy, /Start the service once/)
+          return true
+        })
+        assert.deepEqual(await inventory(), before)
+      })
+  })
