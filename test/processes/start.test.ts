@@ -4,12 +4,13 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { runCommand } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/postgres-server.ts'
 import { Premises } from '../support/premises.ts'
 import { failingStart } from '../support/refusal.ts'
-import { type ServiceProcess, testApiToken, ugs } from '../support/service-process.ts'
+import { type ServiceProcess, testApiToken } from '../support/service-process.ts'
 
 const run = promisify(execFile)
 
@@ -68,8 +69,8 @@ for (const engine of engines)
       await eventually('it warns', () => /^Warning: UGS_API_TOKEN is shorter than 32/m.test(first.output().stderr))
       const caller = premises.call(first, short)
       assert.equal((await caller.getOrCreate('acme')).status, 200)
-      const [{ id }] = JSON.parse((await ugs(premises.environment, 'api-token', 'list', '--json')).stdout)
-      assert.equal((await ugs(premises.environment, 'api-token', 'revoke', String(id))).code, 0)
+      const [{ id }] = JSON.parse((await runCommand(premises.environment, 'api-token', 'list', '--json')).stdout)
+      assert.equal((await runCommand(premises.environment, 'api-token', 'revoke', String(id))).code, 0)
       assert.equal((await caller.getOrCreate('acme')).status, 401, 'at once, in the running process')
       assert.equal(await first.stop(), 0)
       const second = await premises.start()

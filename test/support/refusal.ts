@@ -1,34 +1,14 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { quickStart } from './quick-start.ts'
+import { type Ended, startCommand } from './command.ts'
 import { type Environment, testApiToken } from './service-process.ts'
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-
-export interface Ended {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
 /** A start that is expected to fail; one that succeeds after all is ended, so that nothing is left running. */
-export async function failingStart(environment: Environment): Promise<Ended> {
-  const { PATH, HOME, TMPDIR, LANG } = process.env
-  const child = spawn(process.execPath, [main, 'serve'], {
-    env: { PATH, HOME, TMPDIR, LANG, ...quickStart, PORT: '0', UGS_API_TOKEN: testApiToken, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 30_000,
+export function failingStart(environment: Environment): Promise<Ended> {
+  const start = startCommand({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }, 'serve')
+  start.process.stderr?.on('data', (text: string) => {
+    if (text.includes('Listening on')) start.process.kill('SIGKILL')
   })
-  child.stderr.setEncoding('utf8')
-  const stderr: string[] = []
-  child.stderr.on('data', (text: string) => {
-    stderr.push(text)
-    if (text.includes('Listening on')) child.kill('SIGKILL')
-  })
-  const [stdout, [code]] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')])
-  return { code, stdout: stdout.join(''), stderr: stderr.join('') }
+  return start.ended
 }
 
 /** Exit code 1, and on stderr one sentence and a remedy: no stack, no call to report a bug, no secret. */

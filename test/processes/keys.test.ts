@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Caller } from '../support/caller.ts'
+import { runCommand, startCommand } from '../support/command.ts'
+import { type Engine, engines, newMasterKey } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { Load } from '../support/load.ts'
+import { Premises } from '../support/premises.ts'
+import { rawCount, rawSql } from '../support/raw-database.ts'
+import { assertRefusal, failingStart } from '../support/refusal.ts'
+import type { Environment } from '../support/service-process.ts'
+import { times } from '../support/times.ts'
+
+for (const engine of engines)
+  describe(`changing the master key on ${engine.name}`, () => {
+    it('fails no request while the service runs, and changes no token', async (t) => {
+      const { premises, onlyNew, both } = await withTwoKeys(t, engine)
+      const first = await premises.start()
+      const tokens = await create(first.caller, 200)
+      await first.caller.call('POST', '/api/schemas', { json: { id: 'sales', name: 'Sales' } })
+      const dataSource = { schema_id: 'sales', provided_id: 'acme-db', name: 'Acme DB', connection: { host: 'db' } }
+      assert.equal((await first.caller.call('POST', '/api/data_sources', { json: dataSource })).status, 200)
+      const made = await runCommand(premises.environment, 'api-token', 'create', 'made before', '--json')
+      await first.stop()
+
+      const second = await premises.start(both)
+      const load = new Load(second.caller, 'busy')
+      await eventually('the load runs', () => load.acknowledged > 20)
+      const rotated = await runCommand({ ...premises.environment, ...both }, 'keys', 'rotate', '--json')
+      assert.equal(rotated.code, 0, rotated.stderr)
+      const { key, resealed, retired } = JSON.parse(rotated.stdout)
+      assert.ok(resealed >= tokens.size)
+      assert.equal(retired.length, 1, 'the old key is no longer needed')
+      await load.end()
+      assert.deepEqual(load.failures, [])
+      for (const { id, token } of load.groups) tokens.set(id, token as string)
+      await assertTokens(second.caller, tokens)
+      assert.equal(await rawCount(premises.environment, `user_group where token_key <> '${key}'`), 0)
+      assert.equal(await rawCount(premises.environment, `data_source where connection_key <> '${key}'`), 0)
+      await second.stop()
+
+      const third = await premises.start(onlyNew)
+      await assertTokens(premises.call(third, JSON.parse(made.stdout).token), tokens)
+      assert.equal((await third.caller.call('GET', '/readyz')).status, 200)
+    })
+
+    it('can be killed in the middle, and finishes when it is run again', async (t) => {
+      const { premises, onlyNew, both } = await withTwoKeys(t, engine)
+      const groups = 700
+      const service = await premises.start()
+      const tokens = await create(service.caller, groups)
+      await slowDown(engine, premises.environment)
+      await killInTheMiddle({ ...premises.environment, ...both }, groups)
+
+      const early = await failingStart({ ...premises.environment, ...onlyNew })
+      const keys = both.UGS_MASTER_KEY.split(',')
+      assertRefusal(early, /sealed under master key [0-9a-f]{8}, which is not among/, /UGS_MASTER_KEY/, keys)
+
+      const between = await premises.start(both)
+      await assertTokens(between.caller, tokens)
+      await speedUp(engine, premises.environment)
+      const again = await runCommand({ ...premises.environment, ...both }, 'keys', 'rotate', '--json')
+      assert.equal(again.code, 0, again.stderr)
+      const { resealed, retired } = JSON.parse(again.stdout)
+      assert.ok(resealed > 0 && resealed < groups, `it goes on where it was: ${resealed} were left`)
+      assert.equal(retired.length, 1)
+      await assertTokens((await premises.start(onlyNew)).caller, tokens)
+    })
+
+    it('makes a process unready that was not given the new key, and nobody else', async (t) => {
+      const { premises, both } = await withTwoKeys(t, engine)
+      const left = await premises.start()
+      assert.equal((await left.caller.call('GET', '/readyz')).status, 200)
+      const given = await premises.start(both)
+      const { status, body } = await left.caller.call('GET', '/readyz')
+      assert.equal(status, 503)
+      assert.equal(body.error.code, 'unavailable')
+      assert.equal((await left.caller.call('GET', '/healthz')).status, 200, 'it is alive, though')
+      assert.equal((await given.caller.call('GET', '/readyz')).status, 200)
+    })
+  })
+
+async function withTwoKeys(context: Parameters<typeof Premises.open>[0], engine: Engine) {
+  const premises = await Premises.open(context, engine)
+  const fresh = newMasterKey()
+  const both = { UGS_MASTER_KEY: `${fresh},${premises.environment.UGS_MASTER_KEY}` }
+  return { premises, both, onlyNew: { UGS_MASTER_KEY: fresh } }
+}
+
+async function create(caller: Caller, count: number): Promise<Map<string, string>> {
+  const answers = await Promise.all(times(count, (i) => caller.getOrCreate(`group ${i}`)))
+  return new Map(answers.map(({ body }) => [body.user_group.provided_id, body.user_group.token]))
+}
+
+async function assertTokens(caller: Caller, tokens: ReadonlyMap<string, string>): Promise<void> {
+  const found = await Promise.all([...tokens.keys()].map((id) => caller.getOrCreate(id)))
+  assert.deepEqual(new Map(found.map(({ body }) => [body.user_group?.provided_id, body.user_group?.token])), tokens)
+}
+
+/** Starts a rotation and kills it when it has done a part of its work. */
+async function killInTheMiddle(environment: Environment, groups: number): Promise<void> {
+  const rotation = startCommand(environment, 'keys', 'rotate')
+  const done = () =>
+    rawCount(environment, 'user_group where token_key <> (select id from master_key order by created_at limit 1)')
+  await eventually('a part is done', async () => (await done()) > 0)
+  rotation.process.kill('SIGKILL')
+  assert.equal((await rotation.ended).code, null)
+  assert.ok((await done()) < groups, 'it was killed in the middle')
+}
+
+/** Makes every reseal take a moment, so that there is a middle to be killed in. */
+async function slowDown(engine: Engine, environment: Environment): Promise<void> {
+  if (engine.name === 'SQLite') {
+    const busy = 'select count(*) from (select 1 from user_group limit 150), (select 1 from user_group limit 150)'
+    await rawSql(environment, `create trigger slow after update of token_key on user_group begin ${busy}; end`)
+    return
+  }
+  await rawSql(
+    environment,
+    `create function slow() returns trigger as $$ begin perform pg_sleep(0.001); return new; end $$ language plpgsql`,
+  )
+  await rawSql(environment, 'create trigger slow after update on user_group for each row execute function slow()')
+}
+
+async function speedUp(engine: Engine, environment: Environment): Promise<void> {
+  await rawSql(environment, engine.name === 'SQLite' ? 'drop trigger slow' : 'drop trigger slow on user_group')
+}

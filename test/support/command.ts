@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { quickStart } from './quick-start.ts'
+import type { Environment } from './service-process.ts'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Command {
+  process: ChildProcess
+  ended: Promise<Ended>
+}
+
+/** A `ugs` command under way, which a test may kill; one that never ends is killed after a minute. */
+export function startCommand(environment: Environment, ...args: string[]): Command {
+  const { PATH, HOME, TMPDIR, LANG } = process.env
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH, HOME, TMPDIR, LANG, ...quickStart, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  })
+  const ended = Promise.all([
+    child.stdout.setEncoding('utf8').toArray(),
+    child.stderr.setEncoding('utf8').toArray(),
+    once(child, 'close'),
+  ]).then(([stdout, stderr, [code]]) => ({ code, stdout: stdout.join(''), stderr: stderr.join('') }))
+  return { process: child, ended }
+}
+
+/** Runs a `ugs` command to its end. */
+export function runCommand(environment: Environment, ...args: string[]): Promise<Ended> {
+  return startCommand(environment, ...args).ended
+}
