@@ -72,20 +72,29 @@ export interface AppOptions {
   metrics: Metrics
   /** The figures of all processes that share the port, as Prometheus reads them. */
   collectMetrics: () => Promise<string>
+  /** Of the operator's own form: only known by its value, when it turns up in the wrong place. */
+  configuredToken?: string | undefined
 }
 
-export function buildApp({ service, limits, log, metrics, collectMetrics }: AppOptions): FastifyInstance {
+export function buildApp(options: AppOptions): FastifyInstance {
+  const { service, limits, log, metrics, collectMetrics, configuredToken } = options
   const underWay = new RequestsUnderWay()
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger,
-    genReqId: requestId,
+    genReqId: requestIds(configuredToken),
     exposeHeadRoutes: false,
     bodyLimit,
     requestTimeout: 30_000,
     // Node looks for overdue requests at an interval of its own, by default as long as the time-out itself.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
+    http: {
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: 16 * 1024,
+      // Node would refuse a request without one in a shape of its own.
+      requireHostHeader: false,
+    },
     // A request that still arrives on an open connection while we shut down is served, and its connection closed.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
@@ -101,6 +110,10 @@ export function buildApp({ service, limits, log, metrics, collectMetrics }: AppO
   app.addHook('onRequest', async (request, reply) => {
     underWay.begin(reply)
     reply.headers(standingHeaders(request.id))
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+      throw new ServiceError('invalid_request', { message: 'The request has no Host header.' })
+    // Before the body is read, as nobody will look at it.
+    if (request.is404) throw new ServiceError('not_found')
   })
   app.addHook('onResponse', async (request, reply) => {
     const operation = request.routeOptions.config.operation ?? 'none'
@@ -157,9 +170,14 @@ function refuseOtherMethods(app: FastifyInstance, taken: readonly { method: stri
   }
 }
 
-/** A caller's own request id is kept when it is one, and no secret in the wrong place. */
-function requestId({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id']
-  const isSane = typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) && !tokenPattern.test(given)
-  return isSane && !headers.authorization?.includes(given) ? given : randomUUID()
+/** Makes request ids. A caller's own is kept when it is one, and no secret in the wrong place. */
+function requestIds(configuredToken: string | undefined): (request: IncomingMessage) => string {
+  return ({ headers }) => {
+    const given = headers['x-request-id']
+    if (typeof given !== 'string' || !/^[\w.:-]{1,128}$/.test(given)) return randomUUID()
+    const [, presentedToken = ''] = headers.authorization?.split(/ +/) ?? []
+    const secrets = [presentedToken, configuredToken ?? ''].filter((secret) => secret !== '')
+    const isSecret = given.search(tokenPattern) >= 0 || secrets.some((secret) => given.includes(secret))
+    return isSecret ? randomUUID() : given
+  }
 }

@@ -37,6 +37,7 @@ export const catalogue = {
     status: 415,
     message: 'Send the body as JSON in UTF-8, uncompressed, with the header "Content-Type: application/json".',
   },
+  expectation_failed: { status: 417, message: 'The service cannot do what the Expect header asks; leave it out.' },
   rate_limited: { status: 429, message: 'Too many requests; wait as long as the Retry-After header says.' },
   headers_too_large: { status: 431, message: 'The request headers are larger than 16 KiB.' },
   internal: { status: 500, message: 'The service failed; report the request_id to its operator.' },

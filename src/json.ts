@@ -1,29 +1,34 @@
-/** Stands in a parsed body for a number that would lose digits: 12345678901234567890 must not become ...567000. */
-export class InexactNumber {
-  readonly source: string
+import { randomUUID } from 'node:crypto'
+import { tokenPattern } from './tokens/format.ts'
 
-  constructor(source: string) {
-    this.source = source
-  }
-}
+// Nobody outside can know it, so nobody can send an object that passes for an inexact number.
+const mark = `inexact ${randomUUID()}`
 
-// Fifteen digits without an exponent always survive; only a text with more is worth the slower parse.
+// Fifteen digits without an exponent always survive; only a text with more is worth a closer look.
 const suspicious = /[\d.]{16}|\d[eE][-+\d]/
+const stringsAndNumbers = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g
 
-type Reviver = (key: string, value: unknown, context: { source: string }) => unknown
-// TypeScript does not know the third argument yet.
-const parseWith = JSON.parse as (text: string, reviver: Reviver) => unknown
-
-/** JSON.parse that never rounds in silence. Keys like `__proto__` become ordinary own properties. */
+/**
+ * JSON.parse that never rounds in silence: 12345678901234567890 must not become …567000. A number that would lose digits
+ * becomes an object that `inexactNumber` knows. Keys like `__proto__` become ordinary own properties.
+ */
 export function parseJson(text: string): unknown {
-  if (!suspicious.test(text)) return JSON.parse(text)
-  return parseWith(text, (_key, value, context) => {
-    if (typeof value !== 'number' || isExact(context.source, value)) return value
-    return new InexactNumber(context.source)
-  })
+  const value = JSON.parse(text)
+  if (!suspicious.test(text)) return value
+  // Marked in the text rather than by a reviver, which would overflow the stack on a deep body.
+  const marked = text.replaceAll(stringsAndNumbers, (token) =>
+    token.startsWith('"') || isExact(token) ? token : `{"${mark}":"${token}"}`,
+  )
+  return marked === text ? value : JSON.parse(marked)
 }
 
-function isExact(source: string, value: number): boolean {
+/** How the number was written, when `value` stands for one that would lose digits. */
+export function inexactNumber(value: object): string | undefined {
+  return Object.hasOwn(value, mark) ? (value as Record<string, string>)[mark] : undefined
+}
+
+function isExact(source: string): boolean {
+  const value = Number(source)
   return Number.isFinite(value) && decimal(source) === decimal(String(value))
 }
 
@@ -37,10 +42,11 @@ function decimal(source: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }
 
-/** A field's path as a person would write it: `mapping.sales`, `properties["a b"]`. */
+/** A field's path as a person would write it: `mapping.sales`, `properties["a b"]`. A token in it is not repeated. */
 export function fieldPath(segments: readonly string[]): string {
   return segments.reduce((path, segment) => {
-    const short = segment.length > 64 ? `${segment.slice(0, 64)}…` : segment
+    const safe = segment.replaceAll(tokenPattern, '…')
+    const short = safe.length > 64 ? `${safe.slice(0, 64)}…` : safe
     if (!/^[\w-]+…?$/.test(short)) return `${path}[${JSON.stringify(short)}]`
     return path === '' ? short : `${path}.${short}`
   }, '')

@@ -37,7 +37,7 @@ async function serveAlone(config: Config): Promise<void> {
   const prepared = await prepareFirstTeam(service, config)
   const metrics = new Metrics(() => service.store.stats())
   const collectMetrics = () => metrics.registry.metrics()
-  const app = buildApp({ service, limits: config, log, metrics, collectMetrics })
+  const app = buildApp({ service, limits: config, log, metrics, collectMetrics, configuredToken: config.apiToken })
   const { port } = await listen(app, config)
   const closeMetrics = await serveMetrics(config, metrics.registry.contentType, collectMetrics)
   greet(config, prepared, port)
@@ -67,15 +67,15 @@ async function serveTogether(config: Config): Promise<void> {
 async function serveAsWorker(config: Config): Promise<void> {
   const { service, log } = await open(config)
   const metrics = new Metrics(() => service.store.stats())
-  const supervisor = askSupervisor(metrics.registry)
-  const app = buildApp({ service, limits: config, log, metrics, collectMetrics: supervisor.collectMetrics })
+  const { collectMetrics, stopped } = askSupervisor(metrics.registry)
+  const app = buildApp({ service, limits: config, log, metrics, collectMetrics, configuredToken: config.apiToken })
   await listen(app, config)
   const stopPruning = prune(service, config, log)
   const stop = () => {
     stopPruning()
     return close(app, service)
   }
-  onStopSignal(stop, supervisor.stopped)
+  onStopSignal(stop, stopped)
 }
 
 function prune(service: Service, { eventRetentionDays }: Config, log: Logger): () => void {

@@ -1,7 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { rawErrorAnswer } from './error-handler.ts'
+import { ServiceError } from '../errors.ts'
+import { asText, lastAnswer, unparsable } from './error-handler.ts'
 
 const lingerFor = 2_000
 const lingerBytes = 1024 * 1024
@@ -9,6 +10,17 @@ const lingerBytes = 1024 * 1024
 /** How connections end when a request is not what it should be. */
 export function tendConnections(app: FastifyInstance): void {
   app.addHook('onResponse', async (request) => lingerBriefly(request.raw))
+  app.server.on('connect', (_request, socket: Socket) =>
+    endWith(socket, new ServiceError('invalid_request', { message: 'This is no proxy: CONNECT is not served.' })),
+  )
+  app.server.on('checkExpectation', (_request, response: ServerResponse) => {
+    const { headers, body } = lastAnswer(new ServiceError('expectation_failed'))
+    response.writeHead(417, headers).end(body)
+  })
+}
+
+function endWith(socket: Socket, failure: ServiceError): void {
+  socket.end(asText(failure), () => socket.destroy())
 }
 
 /**
@@ -44,14 +56,14 @@ export class RequestsUnderWay {
       socket.destroy()
       return undefined
     }
-    const { status, text } = rawErrorAnswer(error)
-    const end = () => socket.end(text, () => socket.destroy())
+    const failure = unparsable(error)
+    const end = () => endWith(socket, failure)
     const reply = this.#last.get(socket)
     const finished = reply === undefined || reply.raw.writableFinished
     if (finished) end()
     else if (reply.request.raw.complete) reply.raw.once('finish', end)
     else if (reply.raw.headersSent) socket.destroy()
     else end()
-    return status
+    return failure.status
   }
 }

@@ -63,20 +63,28 @@ function loggable(error: unknown): object {
 }
 
 /** What Node could not parse as a request is answered in the same shape, by hand. */
-export function rawErrorAnswer(error: NodeJS.ErrnoException): { status: number; text: string } {
+export function unparsable(error: NodeJS.ErrnoException): ServiceError {
   const known = ofNode[error.code ?? '']
-  const failure = known
+  return known
     ? new ServiceError(known)
     : new ServiceError('invalid_request', { message: 'The request is not valid HTTP.' })
+}
+
+/** An answer where no route was reached, after which the connection ends. */
+export function lastAnswer(failure: ServiceError): { headers: Record<string, string>; body: string } {
   const requestId = randomUUID()
   const body = JSON.stringify(errorBody(failure, requestId))
   const headers = {
     ...standingHeaders(requestId),
     'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
+    'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
   }
+  return { headers, body }
+}
+
+export function asText(failure: ServiceError): string {
+  const { headers, body } = lastAnswer(failure)
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const text = `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${head.join('')}\r\n${body}`
-  return { status: failure.status, text }
+  return `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${head.join('')}\r\n${body}`
 }

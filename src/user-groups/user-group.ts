@@ -1,7 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../clock.ts'
 import type { DataSource } from '../data-sources/data-source.ts'
 import { invalid } from '../errors.ts'
-import { fieldPath, InexactNumber } from '../json.ts'
+import { fieldPath, inexactNumber } from '../json.ts'
 import type { Sealed, SealedToken } from '../tokens/tokens.ts'
 
 export type Mapping = Record<string, string>
@@ -73,11 +73,12 @@ export function keepableJson(object: object, field: string): string {
 }
 
 function refuseUnkeepable(value: unknown, path: string[]): void {
-  if (value instanceof InexactNumber) {
-    const number = value.source.length > 40 ? `${value.source.slice(0, 40)}…` : value.source
-    throw invalid(fieldPath(path), `would lose digits as a number (${number}); send it as a string`)
-  }
   if (typeof value !== 'object' || value === null) return
+  const number = inexactNumber(value)
+  if (number !== undefined) {
+    const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number
+    throw invalid(fieldPath(path), `would lose digits as a number (${shown}); send it as a string`)
+  }
   if (path.length > propertiesLimit.levels) throw invalid(path[0] ?? '', 'must be at most 32 levels deep')
   for (const [key, inner] of Object.entries(value)) refuseUnkeepable(inner, [...path, key])
 }
