@@ -177,7 +177,7 @@ function requestIds(configuredToken: string | undefined): (request: IncomingMess
     if (typeof given !== 'string' || !/^[\w.:-]{1,128}$/.test(given)) return randomUUID()
     const [, presentedToken = ''] = headers.authorization?.split(/ +/) ?? []
     const secrets = [presentedToken, configuredToken ?? ''].filter((secret) => secret !== '')
-    const isSecret = given.search(tokenPattern) >= 0 || secrets.some((secret) => given.includes(secret))
+    const isSecret = tokenPattern.test(given) || secrets.some((secret) => given.includes(secret))
     return isSecret ? randomUUID() : given
   }
 }

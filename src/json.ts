@@ -42,10 +42,12 @@ function decimal(source: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }
 
+const everyToken = new RegExp(tokenPattern, 'g')
+
 /** A field's path as a person would write it: `mapping.sales`, `properties["a b"]`. A token in it is not repeated. */
 export function fieldPath(segments: readonly string[]): string {
   return segments.reduce((path, segment) => {
-    const safe = segment.replaceAll(tokenPattern, '…')
+    const safe = segment.replaceAll(everyToken, '…')
     const short = safe.length > 64 ? `${safe.slice(0, 64)}…` : safe
     if (!/^[\w-]+…?$/.test(short)) return `${path}[${JSON.stringify(short)}]`
     return path === '' ? short : `${path}.${short}`

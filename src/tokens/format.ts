@@ -33,7 +33,7 @@ export function hasRightChecksum(token: string, prefix: TokenPrefix): boolean {
 }
 
 /** What a secret scanner, or a log redactor, looks for. */
-export const tokenPattern = /ug[ta]_\w{12,}/g
+export const tokenPattern = /ug[ta]_\w{12,}/
 
 function randomCharacters(length: number): string {
   const bytes = Buffer.alloc(length + 16)
