@@ -120,21 +120,32 @@ describe('README.md', () => {
     assert.equal(tableIn('README.md', ...headings), table(headings, [...declared, ...others]))
   })
 
+  it('names npm scripts that exist', () => {
+    for (const [command = ''] of rowsOf(tableIn('README.md', 'Run', 'What it does')))
+      assert.ok(scripts[command.replace(/^`npm (.*)`$/, '$1')], command)
+  })
+
   it('lists the commands of ugs', async () => {
     const listed = rowsOf(tableIn('README.md', 'Command', 'What it does')).map(([command]) => command)
     assert.deepEqual(
       listed,
-      (await commandsBelow()).map((words) => inCode(`ugs ${words}`)),
+      (await allCommands()).map((words) => inCode(`ugs ${words}`)),
     )
   })
 })
 
-/** All commands that do something, as the help shows them. */
-async function commandsBelow(...words: string[]): Promise<string[]> {
+/** All commands that do something, of one word or of two. */
+async function allCommands(): Promise<string[]> {
+  const groups = (await namesInHelp()).map(async (group) => {
+    const names = await namesInHelp(group)
+    return names.length === 0 ? [group] : names.map((name) => `${group} ${name}`)
+  })
+  return (await Promise.all(groups)).flat()
+}
+
+async function namesInHelp(...words: string[]): Promise<string[]> {
   const { stdout } = await ugs({}, ...words, '--help')
-  const [, list] = stdout.split('\nCommands:\n')
-  if (list === undefined) return [words.join(' ')]
+  const [, list = ''] = stdout.split('\nCommands:\n')
   const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name)
-  const below = await Promise.all(names.filter((name) => name !== 'help').map((name) => commandsBelow(...words, name)))
-  return below.flat()
+  return names.filter((name) => name !== 'help')
 }
