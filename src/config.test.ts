@@ -109,6 +109,13 @@ const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Envi
     ],
     bad: ['65536', '-1', 'off', 'true'],
   },
+  UGS_EVENT_RETENTION_DAYS: {
+    good: [
+      ['0', (config) => config.eventRetentionDays, 0],
+      ['30', (config) => config.eventRetentionDays, 30],
+    ],
+    bad: ['-1', '0.5', '30d', 'never', '36501'],
+  },
   UGS_LOG_LEVEL: {
     good: logLevels.map((level): Reading => [level, (config) => config.logLevel, level]),
     bad: ['INFO', 'verbose', 'warning', '30'],
@@ -165,6 +172,7 @@ describe('the settings', () => {
       rateLimit: 0,
       authFailureLimit: 600,
       metricsPort: undefined,
+      eventRetentionDays: 365,
       logLevel: 'info',
     })
   })

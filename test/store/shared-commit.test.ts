@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { ServiceError } from '../../src/errors.ts'
+import { type Database, run, sql, type Work } from '../../src/store/database.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { type Engine, engines } from '../support/engines.ts'
+import { noon, storeOn } from '../support/store.ts'
+import { times } from '../support/times.ts'
+
+const create = sql`create table note (id bigint primary key, text text not null)`
+const insert = sql<[id: number]>`insert into note (id, text) values ($1, $2) returning id`
+const all = sql<[id: number, text: string]>`select id, text from note order by id`
+
+async function newDatabase(t: TestContext, engine: Engine): Promise<Database> {
+  const { environment, remove } = await engine.freshDatabase()
+  const { database: at } = readConfig(environment)
+  const database = at.engine === 'sqlite' ? openSqlite(at.path) : await openPostgres(at.url)
+  t.after(async () => {
+    await database.close()
+    await remove()
+  })
+  await database.exclusively(() => run(create))
+  return database
+}
+
+class Refused extends Error {}
+
+for (const engine of engines)
+  describe(`writes that wait together on ${engine.name}`, () => {
+    it('fail each for itself, whichever way and at whichever step, and the others are kept', async (t) => {
+      const database = await newDatabase(t, engine)
+      const ways = {
+        *kept(id: number) {
+          yield* run(insert, id, 'kept')
+          return (yield* run(insert, id + 1_000, 'kept too')).length
+        },
+        'throws before the first step'(): Work<never> {
+          throw new Refused()
+        },
+        *'throws between its steps'(id: number) {
+          yield* run(insert, id, 'half')
+          throw new Refused()
+        },
+        *'throws after its last step'(id: number) {
+          yield* run(insert, id, 'half')
+          yield* run(insert, id + 1_000, 'half')
+          throw new ServiceError('token_not_found')
+        },
+        *'breaks a constraint'(id: number) {
+          yield* run(insert, id + 1_000, 'half')
+          yield* run(insert, id + 1_000, 'again')
+        },
+        *'sends bad values'(id: number) {
+          yield* run(insert, id, 'half')
+          yield* run(insert, id + 1_000, null)
+        },
+      }
+      const works = times(120, (id) => Object.entries(ways)[id % 6] ?? assert.fail())
+      const writes = works.map(([, way], id) => database.write<unknown>(() => way(id), 'once'))
+      for (const [id, outcome] of (await Promise.allSettled(writes)).entries())
+        assert.equal(outcome.status, works[id]?.[0] === 'kept' ? 'fulfilled' : 'rejected', String(works[id]?.[0]))
+      const kept = times(20, (index) => index * 6)
+      assert.deepEqual(await database.read(all), [
+        ...kept.map((id) => [id, 'kept']),
+        ...kept.map((id) => [id + 1_000, 'kept too']),
+      ])
+    })
+
+    it('get their own error back', async (t) => {
+      const database = await newDatabase(t, engine)
+      const errors = times(30, (id) => new Refused(`write ${id}`))
+      const failing = (error: Error) =>
+        database.write(function* () {
+          yield* run(insert, 1, 'half')
+          throw error
+        }, 'once')
+      for (const [id, outcome] of (await Promise.allSettled(errors.map(failing))).entries())
+        assert.equal(outcome.status === 'rejected' && outcome.reason, errors[id])
+      assert.deepEqual(await database.read(all), [])
+    })
+
+    it('are all there for every reader once they are answered', async (t) => {
+      const database = await newDatabase(t, engine)
+      const write = async (id: number) => {
+        await database.write(() => run(insert, id, 'x'), 'once')
+        const seen = await database.read(all)
+        assert.ok(
+          seen.some(([known]) => known === id),
+          `${id} is not there after its answer`,
+        )
+      }
+      await Promise.all(times(50, write))
+    })
+
+    it('do not disturb those that want to be alone, nor are disturbed by them', async (t) => {
+      const database = await newDatabase(t, engine)
+      const works = times(60, (id) => {
+        const work = function* () {
+          yield* run(insert, id, 'x')
+          if (id % 5 === 0) throw new Refused()
+        }
+        return id % 3 === 0 ? database.exclusively(work) : database.write(work, 'once')
+      })
+      const outcomes = await Promise.allSettled(works)
+      assert.deepEqual(
+        outcomes.flatMap(({ status }, id) => (status === 'rejected' ? [id] : [])),
+        times(12, (index) => index * 5),
+      )
+      assert.equal((await database.read(all)).length, 48)
+    })
+  })
+
+describe('writes that wait together on SQLite', () => {
+  const [sqlite = assert.fail()] = engines
+  const on = storeOn(sqlite)
+
+  it('share a commit, good and bad ones alike', async () => {
+    const team = await on.newTeam()
+    const { token } = await team.make('acme')
+    const { commits } = on.service.store.stats()
+    const seal = () => assert.fail('no key')
+    const outcomes = await Promise.allSettled(
+      times(200, (index) => {
+        if (index % 4 === 0) return team.make(`group ${index}`)
+        if (index % 4 === 1) return team.rotate(on.service.tokens.mintForUserGroup())
+        if (index % 4 === 2)
+          return team.userGroups.replaceToken(on.service.tokens.hash(token), { seal, graceSeconds: 0 }, noon)
+        return team.apiTokens.add(on.newApiToken(), noon)
+      }),
+    )
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 100)
+    assert.equal((await team.userGroups.list({ after: 0, limit: 200 })).items.length, 51)
+    assert.equal((await team.apiTokens.list()).length, 50)
+    assert.ok(on.service.store.stats().commits - commits <= 3, `${on.service.store.stats().commits - commits} commits`)
+    await team.rotate(token)
+  })
+})
