@@ -21,7 +21,7 @@ const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string
  * - `npm start` becomes the same `serve` on a free port, with what the shell exports by then; on SQLite the database is
  *   in a temporary folder. Installing, which the script does first, has happened for whoever runs this test.
  * - `npm test` is not run within itself; there must be a script of that name.
- * - the address, the PostgreSQL server and the folder for backups below are those of this test.
+ * - the address, the PostgreSQL server and the folder for backups below are those of this test, and so is npx's cache.
  */
 const shownAddress = 'http://127.0.0.1:8080'
 const shownPostgres = 'postgres://ugs:secret@db.example.com/ugs'
@@ -39,7 +39,11 @@ describe('the commands of README.md', () => {
     assert.ok(engine)
     postgres = await engine.freshDatabase()
     const { PATH, HOME, TMPDIR, LANG } = process.env
-    shell = new Shell({ PATH, HOME, TMPDIR, LANG, DATABASE_URL: `sqlite:${folder}/data/user-groups.db` })
+    shell = new Shell({
+      ...{ PATH, HOME, TMPDIR, LANG },
+      DATABASE_URL: `sqlite:${folder}/data/user-groups.db`,
+      npm_config_cache: `${folder}/npm`,
+    })
   })
   after(async () => {
     await service?.stop()
