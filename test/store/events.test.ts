@@ -27,12 +27,14 @@ for (const engine of engines)
 
     it('is read in pages from behind a position', async () => {
       const team = await on.newTeam()
+      assert.equal(await team.events.newest(), 0)
       for (const id of ['a', 'b', 'c', 'd']) await team.make(id)
       const subjects = async (after: number, limit: number) =>
         (await team.events.after(after, limit)).map(({ subject }) => subject)
       assert.deepEqual(await subjects(0, 3), ['a', 'b', 'c'])
       assert.deepEqual(await subjects(3, 3), ['d'])
       assert.deepEqual(await subjects(4, 3), [])
+      assert.equal(await team.events.newest(), 4)
     })
 
     it('is numbered from 1 without a gap in each team, whatever happens at once and whatever fails', async () => {
