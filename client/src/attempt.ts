@@ -1,0 +1,56 @@
+import type { PreparedRequest } from './call.ts'
+import type { Connection } from './connection.ts'
+import { UserGroupServiceError } from './error.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+
+/** Sends a request once. Fails only when the caller's signal ends it; everything else is an outcome. */
+export async function attempt(
+  { fetch, timeoutMs }: Connection,
+  { url, init }: PreparedRequest,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  signal?.throwIfAborted()
+  const limit = new AbortController()
+  const stop = () => limit.abort(signal?.reason)
+  let isOverdue = false
+  const timer = setTimeout(() => {
+    isOverdue = true
+    limit.abort()
+  }, timeoutMs)
+  // By hand instead of AbortSignal.any: nothing is left behind on a signal that outlives many calls.
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    const response = await fetch(url, { ...init, signal: limit.signal })
+    return outcomeOf(response, await response.text())
+  } catch (cause) {
+    signal?.throwIfAborted()
+    if (isOverdue) return { kind: 'lost', error: timedOut(timeoutMs, cause) }
+    return { kind: neverArrived(cause) ? 'refused' : 'lost', error: connectionFailed(cause) }
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+function timedOut(timeoutMs: number, cause: unknown): UserGroupServiceError {
+  return new UserGroupServiceError('timed_out', `The service did not answer within ${timeoutMs} ms.`, { cause })
+}
+
+function connectionFailed(cause: unknown): UserGroupServiceError {
+  return new UserGroupServiceError('connection_failed', 'The connection to the service failed.', { cause })
+}
+
+/** Node's and Bun's names for: there was no connection, so nothing was sent. */
+const beforeSending = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ConnectionRefused',
+  'FailedToOpenSocket',
+])
+
+function neverArrived(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
+  return [code, cause?.code].some((name) => typeof name === 'string' && beforeSending.has(name))
+}

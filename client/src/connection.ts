@@ -1,0 +1,57 @@
+export interface Settings {
+  /** Where the service is: `https://groups.example.com`, with a path if it has one. */
+  baseUrl: string
+  apiToken: string
+  /** For each attempt, until the whole answer is here. */
+  timeoutMs?: number | undefined
+  /** How often a call is repeated at most, where repeating is safe. */
+  retries?: number | undefined
+  /** Instead of the run time's own. */
+  fetch?: Fetch | undefined
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+/** The settings, checked once. */
+export interface Connection {
+  baseUrl: string
+  authorization: string
+  timeoutMs: number
+  retries: number
+  fetch: Fetch
+}
+
+const longestTimeout = 2 ** 31 - 1
+
+/** Complaints name the setting and never its value: it may be the token, or a URL with a password in it. */
+export function connect({ baseUrl, apiToken, timeoutMs = 10_000, retries = 3, fetch }: Settings): Connection {
+  if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken))
+    throw new TypeError('apiToken must be an API token of the service: visible ASCII characters without spaces.')
+  if (!(timeoutMs > 0 && timeoutMs <= longestTimeout))
+    throw new TypeError(`timeoutMs must be a number of milliseconds above 0, at most ${longestTimeout}.`)
+  if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number from 0 up.')
+  return {
+    baseUrl: checkedUrl(baseUrl),
+    authorization: `Token ${apiToken}`,
+    timeoutMs,
+    retries,
+    // Looked up at each call, so that what replaces the global one for a while is seen; some run times mind its "this".
+    fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
+  }
+}
+
+function checkedUrl(baseUrl: string): string {
+  const url = parsed(baseUrl)
+  const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === ''
+  if (!isPlain || !/^https?:$/.test(url.protocol))
+    throw new TypeError('baseUrl must be an http or https URL without a user, a query and a fragment.')
+  return url.href.replace(/\/+$/, '')
+}
+
+function parsed(url: string): URL | undefined {
+  try {
+    return new URL(url)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,134 @@
+import type { TokenVerifyAnswer } from './types.ts'
+import type { UserGroupService } from './user-group-service.ts'
+import type { Verification } from './verification.ts'
+
+/** What a verified token opens; it stands on the request as `userGroup`. */
+export type VerifiedUserGroup = Omit<Extract<Verification, { active: true }>, 'success' | 'active'>
+
+/** As much of a request as the guard needs, be it Node's, Express's or Fastify's. */
+export interface GuardedRequest {
+  headers: { authorization?: string | undefined }
+  userGroup?: VerifiedUserGroup
+}
+
+export interface GuardOptions<Request> {
+  /** Where the token is, when it is not in `Authorization: Bearer …`. */
+  token?: ((request: Request) => string | undefined) | undefined
+  /** Told why a request was answered with 503, for your log. */
+  onError?: ((error: unknown) => void) | undefined
+}
+
+interface NodeAnswer {
+  statusCode: number
+  setHeader(name: string, value: string): unknown
+  end(text: string): unknown
+}
+
+interface FastifyAnswer {
+  code(status: number): unknown
+  header(name: string, value: string): unknown
+  send(body: object): unknown
+}
+
+interface Refusal {
+  status: number
+  headers: Record<string, string>
+  body: { success: 0; error: { code: string; message: string } }
+}
+
+// On what passes too, unless the handler says otherwise: it was made for one group's eyes.
+const neverStored = { 'Cache-Control': 'no-store' }
+
+/** Middleware for node:http and Express: lets a request pass only with the token of a user group. */
+export function requireUserGroup<Request extends GuardedRequest = GuardedRequest>(
+  client: Pick<UserGroupService, 'verify'>,
+  options: GuardOptions<Request> = {},
+) {
+  return async (request: Request, response: NodeAnswer, next: () => unknown): Promise<void> => {
+    const refusal = await judge(client, request, options)
+    for (const [name, value] of Object.entries(refusal?.headers ?? neverStored)) response.setHeader(name, value)
+    if (refusal === undefined) {
+      next()
+      return
+    }
+    response.statusCode = refusal.status
+    response.setHeader('Content-Type', 'application/json; charset=utf-8')
+    response.end(JSON.stringify(refusal.body))
+  }
+}
+
+/** The same as a hook for Fastify's onRequest or preHandler. */
+export function requireUserGroupHook<Request extends GuardedRequest = GuardedRequest>(
+  client: Pick<UserGroupService, 'verify'>,
+  options: GuardOptions<Request> = {},
+) {
+  return async (request: Request, reply: FastifyAnswer): Promise<unknown> => {
+    const refusal = await judge(client, request, options)
+    for (const [name, value] of Object.entries(refusal?.headers ?? neverStored)) reply.header(name, value)
+    if (refusal === undefined) return undefined
+    reply.code(refusal.status)
+    reply.send(refusal.body)
+    return reply
+  }
+}
+
+/** What the guard put on the request. Fails where no guard stood before. */
+export function userGroupOf(request: object): VerifiedUserGroup {
+  const { userGroup } = request as Partial<GuardedRequest>
+  if (userGroup === undefined) throw new Error('The request did not pass requireUserGroup.')
+  return userGroup
+}
+
+/** Asks the service every time: a token that was rotated or disabled opens nothing from then on. */
+async function judge<Request extends GuardedRequest>(
+  client: Pick<UserGroupService, 'verify'>,
+  request: Request,
+  { token = bearerToken, onError }: GuardOptions<Request>,
+): Promise<Refusal | undefined> {
+  // Whatever was there came from somebody else.
+  delete request.userGroup
+  const given = token(request)
+  if (given === undefined || !isPossible(given)) return unauthorized('Send the token of a user group.')
+  try {
+    const { success, ...answer } = await client.verify(given)
+    if (!answer.active) return unauthorized(`The token opens nothing: ${reasons[answer.reason]}.`)
+    const { active, ...verified } = answer
+    request.userGroup = verified
+    return undefined
+  } catch (error) {
+    onError?.(error)
+    return unavailable
+  }
+}
+
+function bearerToken({ headers }: GuardedRequest): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+}
+
+/** Keeps what cannot be a token from costing a call. */
+function isPossible(token: string): boolean {
+  return /^[\x21-\x7e]{1,255}$/.test(token)
+}
+
+const reasons: Record<Exclude<TokenVerifyAnswer['reason'], undefined>, string> = {
+  unknown: 'it is not known',
+  rotated: 'it was replaced by a new one',
+  disabled: 'its user group is disabled',
+}
+
+function unauthorized(message: string): Refusal {
+  return {
+    status: 401,
+    headers: { ...neverStored, 'WWW-Authenticate': 'Bearer' },
+    body: { success: 0, error: { code: 'invalid_token', message } },
+  }
+}
+
+const unavailable: Refusal = {
+  status: 503,
+  headers: { ...neverStored, 'Retry-After': '1' },
+  body: {
+    success: 0,
+    error: { code: 'unavailable', message: 'The token cannot be verified at the moment; try again.' },
+  },
+}

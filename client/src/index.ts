@@ -1,0 +1,10 @@
+// biome-ignore-all lint/performance/noBarrelFile: a package has one front door.
+export type { CallOptions } from './call.ts'
+export type { Fetch, Settings } from './connection.ts'
+export { type OwnErrorCode, UserGroupServiceError } from './error.ts'
+export type { GuardOptions, VerifiedUserGroup } from './guard.ts'
+export { requireUserGroup, requireUserGroupHook, userGroupOf } from './guard.ts'
+export type { RotateOptions } from './rotate.ts'
+export type * from './types.ts'
+export { UserGroupService } from './user-group-service.ts'
+export type { Verification } from './verification.ts'

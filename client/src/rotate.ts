@@ -1,0 +1,80 @@
+import type { CallOptions } from './call.ts'
+import type { Connection } from './connection.ts'
+import { UserGroupServiceError } from './error.ts'
+import { send } from './send.ts'
+import type { RotateRequest, UserGroup, UserGroupRecord, UserGroupRotateTokenAnswer } from './types.ts'
+
+export interface RotateOptions extends CallOptions, Pick<RotateRequest, 'grace_seconds'> {
+  /** The group's id, if you have it: with it a lost answer is recovered, and an answer about another group refused. */
+  provided_id?: string | undefined
+}
+
+/** How the group is found again. */
+export interface LookUp {
+  record(providedId: string): Promise<{ user_group: UserGroupRecord }>
+  group(providedId: string): Promise<{ user_group: UserGroup }>
+}
+
+const advice =
+  'The token may have been rotated: look the user group up with getOrCreate for its current one. ' +
+  'When provided_id is passed to rotate, it does so itself.'
+
+/** A token rotates once, so that a second call with it cannot give what the first one gave: the group is looked up. */
+export async function rotate(
+  connection: Connection,
+  lookUp: LookUp,
+  currentToken: string,
+  { grace_seconds, provided_id, signal }: RotateOptions,
+): Promise<UserGroupRotateTokenAnswer> {
+  let wasLost = false
+  for (let repetition = 0; ; repetition += 1) {
+    try {
+      return await send<UserGroupRotateTokenAnswer>(
+        connection,
+        {
+          method: 'POST',
+          path: '/api/user',
+          body: { current_token: currentToken, grace_seconds },
+          onlyOnce: { advice },
+          isAnswer: ({ user_group }) =>
+            typeof user_group?.token === 'string' &&
+            (provided_id === undefined || user_group.provided_id === provided_id),
+        },
+        { signal },
+      )
+    } catch (error) {
+      const isLost = has(error, 'answer_lost')
+      // The first call may have been slow instead of lost, and overtaken by the look-up.
+      const isLate = wasLost && has(error, 'token_already_rotated')
+      if (provided_id === undefined || !(isLost || isLate)) throw error
+      wasLost = true
+      const user_group = await found(lookUp, provided_id, currentToken, error)
+      if (user_group) return { success: 1, user_group }
+      if (repetition === connection.retries) throw error
+    }
+  }
+}
+
+/** The group with its new token; undefined when it still has the old one. */
+async function found(lookUp: LookUp, providedId: string, currentToken: string, lost: UserGroupServiceError) {
+  // First without getting the token: getOrCreate alone would create a group that was deleted, or never was.
+  const { user_group: record } = await lookUp.record(providedId).catch(unreachable(lost))
+  const { user_group: group } = await lookUp.group(providedId).catch(unreachable(lost))
+  if (group.token === currentToken) return undefined
+  if (record.token_rotated_at !== null) return group
+  throw new UserGroupServiceError('answer_lost', `The answer was lost, and provided_id is another group's. ${advice}`, {
+    field: 'provided_id',
+    cause: lost,
+  })
+}
+
+function unreachable(lost: UserGroupServiceError) {
+  return (error: unknown): never => {
+    if (!has(error, 'connection_failed') && !has(error, 'timed_out')) throw error
+    throw new UserGroupServiceError('answer_lost', lost.message, { cause: error })
+  }
+}
+
+function has(error: unknown, code: UserGroupServiceError['code']): error is UserGroupServiceError {
+  return error instanceof UserGroupServiceError && error.code === code
+}

@@ -1,0 +1,46 @@
+import { attempt } from './attempt.ts'
+import { type Call, type CallOptions, prepared } from './call.ts'
+import type { Connection } from './connection.ts'
+import { UserGroupServiceError } from './error.ts'
+import type { Outcome } from './outcome.ts'
+import { pause, waitBefore } from './pause.ts'
+
+/** Sends a call until it is answered, as often as the settings allow and only where repeating is safe. */
+export async function send<Answer>(
+  connection: Connection,
+  call: Call<Answer>,
+  { signal }: CallOptions = {},
+): Promise<Answer> {
+  const request = prepared(connection, call)
+  let wasLost = false
+  for (let repetition = 0; ; repetition += 1) {
+    const outcome = await attempt(connection, request, signal)
+    if (outcome.kind === 'done') return checked(outcome, call)
+    if (outcome.kind === 'failed') {
+      const done = wasLost ? await call.wasDone?.(outcome.error) : undefined
+      if (done !== undefined) return done
+      throw outcome.error
+    }
+    if (outcome.kind === 'lost') {
+      if (call.onlyOnce) throw answerLost(call.onlyOnce.advice, outcome.error)
+      wasLost = true
+    }
+    if (repetition === connection.retries) throw outcome.error
+    await pause(waitBefore(repetition, outcome.retryAfter), signal)
+  }
+}
+
+function checked<Answer>(outcome: Extract<Outcome, { kind: 'done' }>, { isAnswer }: Call<Answer>): Answer {
+  const answer = outcome.answer as Answer
+  if (isAnswer?.(answer) ?? true) return answer
+  const { status, requestId } = outcome
+  throw new UserGroupServiceError(
+    'unexpected_answer',
+    'The answer is not about what was asked for; a cache or proxy between here and the service mixes answers up.',
+    { status, requestId },
+  )
+}
+
+function answerLost(advice: string, cause: UserGroupServiceError): UserGroupServiceError {
+  return new UserGroupServiceError('answer_lost', `The answer was lost on the way. ${advice}`, { cause })
+}

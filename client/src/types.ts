@@ -1,0 +1,375 @@
+// Made from the operations of the service by "npm run generate"; do not change it here.
+
+/** Every code the service answers a failed call with. */
+export type ErrorCode =
+  | 'invalid_json'
+  | 'missing_body'
+  | 'invalid_request'
+  | 'unknown_data_source'
+  | 'unauthenticated'
+  | 'invalid_api_token'
+  | 'insufficient_scope'
+  | 'not_found'
+  | 'user_group_not_found'
+  | 'token_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'token_already_rotated'
+  | 'conflict'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'expectation_failed'
+  | 'rate_limited'
+  | 'headers_too_large'
+  | 'internal'
+  | 'unavailable'
+
+export interface GetOrCreateRequest {
+  /** A string of 1 to 255 characters without control characters. */
+  user_group_id: string
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
+  mapping?: Record<string, string> | undefined
+  /** A JSON object of at most 64 KiB and 32 levels. */
+  properties?: Record<string, unknown> | undefined
+}
+
+export interface UserGroup {
+  team_id: number
+  token: string
+  name: string
+  provided_id: string
+}
+
+export interface RotateRequest {
+  /** A string: the current token of the user group. */
+  current_token: string
+  /** A whole number of seconds from 0 to 604800. */
+  grace_seconds?: number | undefined
+}
+
+export interface ResolvedDataSource {
+  id: string
+  provided_id: string | null
+  name: string
+}
+
+export interface UserGroupRecord {
+  team_id: number
+  name: string
+  provided_id: string
+  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
+  mapping: Record<string, string>
+  /** A JSON object of at most 64 KiB and 32 levels. */
+  properties: Record<string, unknown>
+  disabled: boolean
+  created_at: string
+  updated_at: string
+  token_rotated_at: string | null
+}
+
+export interface UserGroupPatch {
+  /** A string of 1 to 255 characters without control characters. */
+  provided_id?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
+  mapping?: Record<string, string> | undefined
+  /** A JSON object of at most 64 KiB and 32 levels. */
+  properties?: Record<string, unknown> | undefined
+  /** True or false. */
+  disabled?: boolean | undefined
+}
+
+export interface SchemaRequest {
+  /** A string of 1 to 255 characters without control characters. */
+  id?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+}
+
+export interface Schema {
+  id: string
+  name: string
+  created_at: string
+}
+
+export interface DataSourceRequest {
+  /** A string of 1 to 255 characters without control characters. */
+  schema_id: string
+  /** A string of 1 to 255 characters without control characters that does not begin with ds_. */
+  provided_id?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  kind?: string | undefined
+  /** A JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned. */
+  connection?: Record<string, unknown> | undefined
+}
+
+export interface DataSource {
+  id: string
+  provided_id: string | null
+  schema_id: string
+  name: string
+  kind: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface DataSourcePatch {
+  /** A string of 1 to 255 characters without control characters. */
+  schema_id?: string | undefined
+  /** A string of 1 to 255 characters without control characters that does not begin with ds_. */
+  provided_id?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  kind?: string | undefined
+  /** A JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned. */
+  connection?: Record<string, unknown> | undefined
+}
+
+export interface ApiTokenRequest {
+  /** A string of 1 to 255 characters without control characters. */
+  name: string
+  /** An array of one or more of provision, verify, admin, each once. */
+  scopes: ('provision' | 'verify' | 'admin')[]
+  /** A time in the future, or null. */
+  expires_at?: string | null | undefined
+}
+
+export interface FreshApiToken {
+  id: number
+  name: string
+  scopes: ('provision' | 'verify' | 'admin')[]
+  expires_at: string | null
+  created_at: string
+  last_used_at: string | null
+  token: string
+}
+
+export interface ApiToken {
+  id: number
+  name: string
+  scopes: ('provision' | 'verify' | 'admin')[]
+  expires_at: string | null
+  created_at: string
+  last_used_at: string | null
+}
+
+export interface Team {
+  id: number
+  name: string
+  strict_mapping: boolean
+}
+
+export interface TeamPatch {
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** True or false. */
+  strict_mapping?: boolean | undefined
+}
+
+export interface AuditEvent {
+  id: number
+  at: string
+  kind:
+    | 'user_group.created'
+    | 'user_group.updated'
+    | 'user_group.token_rotated'
+    | 'user_group.deleted'
+    | 'schema.created'
+    | 'schema.deleted'
+    | 'data_source.created'
+    | 'data_source.updated'
+    | 'data_source.deleted'
+    | 'api_token.created'
+    | 'api_token.revoked'
+    | 'team.updated'
+  api_token: string | null
+  user_group?: string | undefined
+  schema?: string | undefined
+  data_source?: string | undefined
+  api_token_id?: number | undefined
+  renamed_to?: string | undefined
+}
+
+/** Look a user group up, or create it. */
+export interface UserGroupGetOrCreateAnswer {
+  success: 1
+  new_user_group: boolean
+  user_group: UserGroup
+}
+
+/** Replace the token of a user group; the old one ends at once, or after grace_seconds. */
+export interface UserGroupRotateTokenAnswer {
+  success: 1
+  user_group: UserGroup
+}
+
+/** Tell whose user group token this is, and which data sources and properties it opens. */
+export interface TokenVerifyRequest {
+  /** A string: the user group token to verify. */
+  token: string
+}
+
+/** Tell whose user group token this is, and which data sources and properties it opens. */
+export interface TokenVerifyAnswer {
+  success: 1
+  active: boolean
+  reason?: 'unknown' | 'rotated' | 'disabled' | undefined
+  user_group?:
+    | {
+        team_id: number
+        name: string
+        provided_id: string
+      }
+    | undefined
+  data_sources?: Record<string, ResolvedDataSource> | undefined
+  unresolved?: string[] | undefined
+  /** A JSON object of at most 64 KiB and 32 levels. */
+  properties?: Record<string, unknown> | undefined
+  expires_at?: string | null | undefined
+}
+
+/** List the user groups of the team, newest last; q begins their id or name. Never a token. */
+export interface UserGroupListQuery {
+  /** A whole number from 1 to 200. */
+  limit?: string | number | undefined
+  /** A next_cursor of this list. */
+  cursor?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  q?: string | undefined
+}
+
+/** List the user groups of the team, newest last; q begins their id or name. Never a token. */
+export interface UserGroupListAnswer {
+  success: 1
+  user_groups: UserGroupRecord[]
+  next_cursor: string | null
+}
+
+/** Show one user group, without its token. */
+export interface UserGroupGetAnswer {
+  success: 1
+  user_group: UserGroupRecord
+}
+
+/** Change a user group: only what is sent. A new provided_id keeps the token; a disabled group does not verify. */
+export interface UserGroupUpdateAnswer {
+  success: 1
+  user_group: UserGroupRecord
+}
+
+/** Delete a user group with its tokens, old ones too. */
+export interface UserGroupDeleteAnswer {
+  success: 1
+}
+
+/** Create a schema; its id is yours to choose, or made. */
+export interface SchemaCreateAnswer {
+  success: 1
+  schema: Schema
+}
+
+/** List the schemas of the team, newest last. */
+export interface SchemaListAnswer {
+  success: 1
+  schemas: Schema[]
+}
+
+/** Show one schema. */
+export interface SchemaGetAnswer {
+  success: 1
+  schema: Schema
+}
+
+/** Delete a schema that no data source belongs to. */
+export interface SchemaDeleteAnswer {
+  success: 1
+}
+
+/** Create a data source; its connection is stored sealed and never returned. */
+export interface DataSourceCreateAnswer {
+  success: 1
+  data_source: DataSource
+}
+
+/** List the data sources of the team, newest last, without their connections. */
+export interface DataSourceListAnswer {
+  success: 1
+  data_sources: DataSource[]
+}
+
+/** Show one data source, found by its id or its provided_id, without its connection. */
+export interface DataSourceGetAnswer {
+  success: 1
+  data_source: DataSource
+}
+
+/** Change a data source: only what is sent. */
+export interface DataSourceUpdateAnswer {
+  success: 1
+  data_source: DataSource
+}
+
+/** Delete a data source that no user group is mapped to. */
+export interface DataSourceDeleteAnswer {
+  success: 1
+}
+
+/** Create an API token of the team; its secret is in this answer and in no other. */
+export interface ApiTokenCreateAnswer {
+  success: 1
+  api_token: FreshApiToken
+}
+
+/** List the API tokens of the team that are not revoked, newest last. Never a secret. */
+export interface ApiTokenListAnswer {
+  success: 1
+  api_tokens: ApiToken[]
+}
+
+/** Revoke an API token, be it the one of this call; the last one with the scope admin stays. */
+export interface ApiTokenRevokeAnswer {
+  success: 1
+}
+
+/** Show the team and its settings. */
+export interface TeamGetAnswer {
+  success: 1
+  team: Team
+}
+
+/** Change the settings of the team: only what is sent. */
+export interface TeamUpdateAnswer {
+  success: 1
+  team: Team
+}
+
+/** Read the audit trail from behind an event: who did what to which thing, when. It holds no secret. */
+export interface EventListQuery {
+  /** The id of an event, or a next_cursor of this list. */
+  after?: string | number | undefined
+  /** A whole number from 1 to 200. */
+  limit?: string | number | undefined
+}
+
+/** Read the audit trail from behind an event: who did what to which thing, when. It holds no secret. */
+export interface EventListAnswer {
+  success: 1
+  events: AuditEvent[]
+  next_cursor: string | null
+}
+
+/** The process is alive. */
+export interface HealthAliveAnswer {
+  success: 1
+}
+
+/** The database answers, and the keys open what it holds. */
+export interface HealthReadyAnswer {
+  success: 1
+}

@@ -1,0 +1,200 @@
+import { type Call, type CallOptions, creation, deletion } from './call.ts'
+import { type Connection, connect, type Settings } from './connection.ts'
+import { pages } from './pages.ts'
+import { type RotateOptions, rotate } from './rotate.ts'
+import { send } from './send.ts'
+import type * as wire from './types.ts'
+import { isVerification, type Verification } from './verification.ts'
+
+/** One method for each operation of the service. Each gives the answer as it came, and fails with a UserGroupServiceError. */
+export class UserGroupService {
+  readonly #connection: Connection
+
+  constructor(settings: Settings) {
+    this.#connection = connect(settings)
+  }
+
+  /** Looks a user group up, or creates it. */
+  getOrCreate(request: wire.GetOrCreateRequest, options?: CallOptions): Promise<wire.UserGroupGetOrCreateAnswer> {
+    return this.#send(
+      {
+        method: 'POST',
+        // The twin of GET /api/user: fetch cannot send a body with a GET.
+        path: '/api/user_groups',
+        body: request,
+        isAnswer: ({ user_group }) => user_group?.provided_id === request.user_group_id,
+      },
+      options,
+    )
+  }
+
+  /** Replaces the token of a user group. Pass its provided_id too, and a lost answer is recovered. */
+  rotate(currentToken: string, options: RotateOptions = {}): Promise<wire.UserGroupRotateTokenAnswer> {
+    const { signal } = options
+    const lookUp = {
+      record: (providedId: string) => this.getUserGroup(providedId, { signal }),
+      group: (providedId: string) => this.getOrCreate({ user_group_id: providedId }, { signal }),
+    }
+    return rotate(this.#connection, lookUp, currentToken, options)
+  }
+
+  /** Tells whose user group token this is, and what it opens. */
+  verify(token: string, options?: CallOptions): Promise<Verification> {
+    return this.#send({ method: 'POST', path: '/api/verify', body: { token }, isAnswer: isVerification }, options)
+  }
+
+  listUserGroups(query?: wire.UserGroupListQuery, options?: CallOptions): Promise<wire.UserGroupListAnswer> {
+    return this.#send({ method: 'GET', path: '/api/user_groups', query }, options)
+  }
+
+  /** All user groups, or those whose id or name begins with q. */
+  userGroups({ cursor, ...query }: wire.UserGroupListQuery = {}, options?: CallOptions) {
+    return pages(cursor, async (next) => {
+      const page = await this.listUserGroups({ limit: 200, ...query, cursor: next }, options)
+      return { items: page.user_groups, next: page.next_cursor }
+    })
+  }
+
+  getUserGroup(providedId: string, options?: CallOptions): Promise<wire.UserGroupGetAnswer> {
+    return this.#send(
+      {
+        method: 'GET',
+        path: '/api/user_groups',
+        id: providedId,
+        isAnswer: ({ user_group }) => user_group?.provided_id === providedId,
+      },
+      options,
+    )
+  }
+
+  updateUserGroup(
+    providedId: string,
+    change: wire.UserGroupPatch,
+    options?: CallOptions,
+  ): Promise<wire.UserGroupUpdateAnswer> {
+    const { provided_id: renamed } = change
+    return this.#send(
+      {
+        method: 'PATCH',
+        path: '/api/user_groups',
+        id: providedId,
+        body: change,
+        isAnswer: ({ user_group }) => user_group?.provided_id === (renamed ?? providedId),
+        wasDone: ({ status }) =>
+          status === 404 && renamed !== undefined ? this.getUserGroup(renamed, options) : undefined,
+      },
+      options,
+    )
+  }
+
+  deleteUserGroup(providedId: string, options?: CallOptions): Promise<wire.UserGroupDeleteAnswer> {
+    return this.#send(deletion('/api/user_groups', providedId), options)
+  }
+
+  createSchema(request: wire.SchemaRequest, options?: CallOptions): Promise<wire.SchemaCreateAnswer> {
+    return this.#send(creation('/api/schemas', request, 'listSchemas'), options)
+  }
+
+  listSchemas(options?: CallOptions): Promise<wire.SchemaListAnswer> {
+    return this.#send({ method: 'GET', path: '/api/schemas' }, options)
+  }
+
+  getSchema(id: string, options?: CallOptions): Promise<wire.SchemaGetAnswer> {
+    return this.#send({ method: 'GET', path: '/api/schemas', id, isAnswer: ({ schema }) => schema?.id === id }, options)
+  }
+
+  deleteSchema(id: string, options?: CallOptions): Promise<wire.SchemaDeleteAnswer> {
+    return this.#send(deletion('/api/schemas', id), options)
+  }
+
+  createDataSource(request: wire.DataSourceRequest, options?: CallOptions): Promise<wire.DataSourceCreateAnswer> {
+    return this.#send(creation('/api/data_sources', request, 'listDataSources'), options)
+  }
+
+  listDataSources(options?: CallOptions): Promise<wire.DataSourceListAnswer> {
+    return this.#send({ method: 'GET', path: '/api/data_sources' }, options)
+  }
+
+  /** By its id or its provided_id, like the two below. */
+  getDataSource(id: string, options?: CallOptions): Promise<wire.DataSourceGetAnswer> {
+    return this.#send(
+      { method: 'GET', path: '/api/data_sources', id, isAnswer: ({ data_source }) => isCalled(id, data_source) },
+      options,
+    )
+  }
+
+  updateDataSource(
+    id: string,
+    change: wire.DataSourcePatch,
+    options?: CallOptions,
+  ): Promise<wire.DataSourceUpdateAnswer> {
+    const { provided_id: renamed } = change
+    return this.#send(
+      {
+        method: 'PATCH',
+        path: '/api/data_sources',
+        id,
+        body: change,
+        isAnswer: ({ data_source }) => isCalled(id, data_source) || isCalled(renamed, data_source),
+        wasDone: ({ status }) =>
+          status === 404 && renamed !== undefined ? this.getDataSource(renamed, options) : undefined,
+      },
+      options,
+    )
+  }
+
+  deleteDataSource(id: string, options?: CallOptions): Promise<wire.DataSourceDeleteAnswer> {
+    return this.#send(deletion('/api/data_sources', id), options)
+  }
+
+  /** The only answer that holds the API token's secret. */
+  createApiToken(request: wire.ApiTokenRequest, options?: CallOptions): Promise<wire.ApiTokenCreateAnswer> {
+    return this.#send(creation('/api/api_tokens', request, 'listApiTokens'), options)
+  }
+
+  listApiTokens(options?: CallOptions): Promise<wire.ApiTokenListAnswer> {
+    return this.#send({ method: 'GET', path: '/api/api_tokens' }, options)
+  }
+
+  revokeApiToken(id: number, options?: CallOptions): Promise<wire.ApiTokenRevokeAnswer> {
+    return this.#send(deletion('/api/api_tokens', String(id)), options)
+  }
+
+  getTeam(options?: CallOptions): Promise<wire.TeamGetAnswer> {
+    return this.#send({ method: 'GET', path: '/api/team' }, options)
+  }
+
+  updateTeam(change: wire.TeamPatch, options?: CallOptions): Promise<wire.TeamUpdateAnswer> {
+    return this.#send({ method: 'PATCH', path: '/api/team', body: change }, options)
+  }
+
+  listEvents(query?: wire.EventListQuery, options?: CallOptions): Promise<wire.EventListAnswer> {
+    return this.#send({ method: 'GET', path: '/api/events', query }, options)
+  }
+
+  /** The audit trail behind an event, up to its end as it is then. */
+  events({ after, ...query }: wire.EventListQuery = {}, options?: CallOptions) {
+    return pages(after?.toString(), async (next) => {
+      const page = await this.listEvents({ limit: 200, ...query, after: next }, options)
+      return { items: page.events, next: page.next_cursor }
+    })
+  }
+
+  /** The process is alive. */
+  healthz(options?: CallOptions): Promise<wire.HealthAliveAnswer> {
+    return this.#send({ method: 'GET', path: '/healthz' }, options)
+  }
+
+  /** The database answers, too. */
+  readyz(options?: CallOptions): Promise<wire.HealthReadyAnswer> {
+    return this.#send({ method: 'GET', path: '/readyz' }, options)
+  }
+
+  async #send<Answer>(call: Call<Answer>, options: CallOptions | undefined): Promise<Answer> {
+    return send(this.#connection, call, options)
+  }
+}
+
+function isCalled(name: string | undefined, source: wire.DataSource | undefined): boolean {
+  return name !== undefined && (source?.id === name || source?.provided_id === name)
+}
