@@ -75,7 +75,7 @@ export function requireUserGroupHook<Request extends GuardedRequest = GuardedReq
 /** What the guard put on the request. Fails where no guard stood before. */
 export function userGroupOf(request: object): VerifiedUserGroup {
   const { userGroup } = request as Partial<GuardedRequest>
-  if (userGroup === undefined) throw new Error('The request did not pass requireUserGroup.')
+  if (!userGroup) throw new Error('The request did not pass requireUserGroup.')
   return userGroup
 }
 

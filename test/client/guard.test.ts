@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import fastify from 'fastify'
+import { type GuardOptions, requireUserGroup, requireUserGroupHook, userGroupOf } from '../../client/src/guard.ts'
+import type { UserGroupService } from '../../client/src/user-group-service.ts'
+import { clientOf, runningOnSqlite, unluckyClient } from './client.ts'
+
+type Options = GuardOptions<{ headers: IncomingMessage['headers'] }>
+
+/** A dashboard behind the guard, which shows what the guard found out; returns its address. */
+type Dashboard = (context: TestContext, client: UserGroupService, options?: Options) => Promise<string>
+
+const dashboards: Record<string, Dashboard> = {
+  async 'node:http'(context, client, options) {
+    const guard = requireUserGroup(client, options)
+    const server = createServer((request: IncomingMessage, response: ServerResponse) =>
+      guard(request, response, () => response.end(JSON.stringify(userGroupOf(request)))),
+    ).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    context.after(() => server.close())
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  },
+  async fastify(context, client, options) {
+    const app = fastify()
+    app.get('/', { preHandler: requireUserGroupHook(client, options) }, async (request) => userGroupOf(request))
+    context.after(() => app.close())
+    return app.listen({ port: 0, host: '127.0.0.1' })
+  },
+}
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+describe('the guard', async () => {
+  const there = await runningOnSqlite()
+  const client = clientOf(there.service.url)
+  await client.createSchema({ id: 'sales' })
+  const { data_source } = await client.createDataSource({ schema_id: 'sales', provided_id: 'db' })
+  const request = { mapping: { sales: 'db', stock: 'nowhere' }, properties: { region: 'eu' } }
+  let count = 0
+  const newGroup = async () =>
+    (await client.getOrCreate({ user_group_id: `g${count++}`, name: 'Acme', ...request })).user_group
+
+  for (const [name, open] of Object.entries(dashboards)) {
+    it(`lets a valid token pass and tells what it opens, with ${name}`, async (t) => {
+      const { provided_id, token } = await newGroup()
+      const answer = await fetch(await open(t, client), bearer(token))
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      const { id, name } = data_source
+      assert.deepEqual(await answer.json(), {
+        user_group: { team_id: 1, name: 'Acme', provided_id },
+        data_sources: { sales: { id, provided_id: 'db', name } },
+        unresolved: ['stock'],
+        properties: { region: 'eu' },
+        expires_at: null,
+      })
+    })
+
+    it(`refuses no token, a wrong, a rotated and a disabled one with 401, at once, with ${name}`, async (t) => {
+      const { provided_id, token } = await newGroup()
+      const url = await open(t, client)
+      const isRefused = async (init: RequestInit) => {
+        const answer = await fetch(url, init)
+        assert.equal(answer.status, 401)
+        assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
+        assert.equal(answer.headers.get('cache-control'), 'no-store')
+        const text = await answer.text()
+        assert.doesNotMatch(text, /ugt_/)
+        const { success, error } = JSON.parse(text)
+        assert.deepEqual([success, error.code], [0, 'invalid_token'])
+      }
+      await isRefused({})
+      await isRefused({ headers: { authorization: `Token ${token}` } })
+      await isRefused(bearer('ugt_nobody'))
+      await isRefused(bearer('x'.repeat(300)))
+      assert.equal((await fetch(url, bearer(token))).status, 200)
+      const { user_group } = await client.rotate(token)
+      await isRefused(bearer(token))
+      assert.equal((await fetch(url, bearer(user_group.token))).status, 200)
+      await client.updateUserGroup(provided_id, { disabled: true })
+      await isRefused(bearer(user_group.token))
+    })
+
+    it(`takes the token from elsewhere when told to, with ${name}`, async (t) => {
+      const { token } = await newGroup()
+      const url = await open(t, client, {
+        token: ({ headers }) => /(?:^|; )ugt=([^;]+)/.exec(headers.cookie ?? '')?.[1],
+      })
+      assert.equal((await fetch(url, { headers: { cookie: `a=b; ugt=${token}` } })).status, 200)
+      assert.equal((await fetch(url, bearer(token))).status, 401)
+    })
+
+    it(`lets nobody in while the service cannot be reached or refuses to verify, with ${name}`, async (t) => {
+      const { token } = await newGroup()
+      const { client: cutOff } = await unluckyClient(t, there, ['drop'], { retries: 0 })
+      const { client: wrong } = await unluckyClient(t, there, [], { apiToken: 'not-the-right-one' })
+      for (const [helpless, code] of [
+        [cutOff, 'connection_failed'],
+        [wrong, 'invalid_api_token'],
+      ] as const) {
+        const errors: unknown[] = []
+        const answer = await fetch(await open(t, helpless, { onError: (error) => errors.push(error) }), bearer(token))
+        assert.equal(answer.status, 503)
+        assert.equal(answer.headers.get('retry-after'), '1')
+        assert.equal(answer.headers.get('cache-control'), 'no-store')
+        const { success, error } = (await answer.json()) as { success: number; error: { code: string } }
+        assert.deepEqual([success, error.code], [0, 'unavailable'])
+        assert.deepEqual(
+          errors.map((each) => (each as { code: string }).code),
+          [code],
+        )
+      }
+    })
+  }
+
+  it('says so when a handler asks for a group and no guard stood before it', () => {
+    assert.throws(() => userGroupOf({}), /requireUserGroup/)
+  })
+})

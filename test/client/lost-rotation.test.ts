@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Fault } from '../support/faulty-proxy.ts'
+import { clientOf, failure, runningOnSqlite, unluckyClient } from './client.ts'
+
+const rotations = (seen: readonly string[]) => seen.filter((each) => each === 'POST /api/user').length
+
+describe('a rotation whose answer is lost', async () => {
+  const there = await runningOnSqlite()
+  const direct = clientOf(there.service.url)
+  let count = 0
+  const newGroup = async () => (await direct.getOrCreate({ user_group_id: `group-${count++}` })).user_group
+  const currentToken = async (user_group_id: string) => (await direct.getOrCreate({ user_group_id })).user_group.token
+
+  for (const fault of ['lose', 'cut', 'hang'] as const)
+    it(`is recovered when it happened (${fault}): the group is looked up, and not rotated again`, async (t) => {
+      const { provided_id, token } = await newGroup()
+      const { client, proxy } = await unluckyClient(t, there, [fault], { timeoutMs: 500 })
+      const { user_group } = await client.rotate(token, { provided_id })
+      assert.notEqual(user_group.token, token)
+      assert.equal(user_group.token, await currentToken(provided_id))
+      assert.equal(rotations(proxy.seen), 1)
+    })
+
+  it('is done again when it did not happen', async (t) => {
+    const { provided_id, token } = await newGroup()
+    const { client, proxy } = await unluckyClient(t, there, ['drop'])
+    const { user_group } = await client.rotate(token, { provided_id })
+    assert.notEqual(user_group.token, token)
+    assert.equal(user_group.token, await currentToken(provided_id))
+    assert.equal(rotations(proxy.seen), 2)
+  })
+
+  it('is given up when it gets lost every time', async (t) => {
+    const { provided_id, token } = await newGroup()
+    const faults: Fault[] = ['drop', 'pass', 'pass', 'drop', 'pass', 'pass', 'drop']
+    const { client } = await unluckyClient(t, there, faults, { retries: 1 })
+    assert.equal((await failure(client.rotate(token, { provided_id }))).code, 'answer_lost')
+    assert.equal(await currentToken(provided_id), token)
+  })
+
+  it('fails with answer_lost without the id, and when the group cannot be looked up either', async (t) => {
+    const { provided_id, token } = await newGroup()
+    const withoutId = await unluckyClient(t, there, ['lose'])
+    const error = await failure(withoutId.client.rotate(token))
+    assert.equal(error.code, 'answer_lost')
+    assert.match(error.message, /getOrCreate.*provided_id/)
+    assert.doesNotMatch(error.message, /ugt_/)
+    assert.equal(withoutId.proxy.seen.length, 1)
+
+    const fresh = await currentToken(provided_id)
+    const cutOff = await unluckyClient(t, there, ['lose', 'drop', 'drop'], { retries: 1 })
+    assert.equal((await failure(cutOff.client.rotate(fresh, { provided_id }))).code, 'answer_lost')
+  })
+
+  it("never hands out another group's token when the id was the wrong one, nor creates a group", async (t) => {
+    const { token } = await newGroup()
+    const other = await newGroup()
+    const { client } = await unluckyClient(t, there, ['lose'])
+    const error = await failure(client.rotate(token, { provided_id: other.provided_id }))
+    assert.deepEqual([error.code, error.field], ['answer_lost', 'provided_id'])
+
+    const { token: third } = await newGroup()
+    const unlucky = await unluckyClient(t, there, ['lose'])
+    const missing = await failure(unlucky.client.rotate(third, { provided_id: 'nobody' }))
+    assert.equal(missing.code, 'user_group_not_found')
+    assert.equal((await failure(direct.getUserGroup('nobody'))).code, 'user_group_not_found')
+  })
+
+  it('is repeated when the service refused it with 503, for then nothing was done', async (t) => {
+    const { token } = await newGroup()
+    const body = '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}'
+    const { client, proxy } = await unluckyClient(t, there, [{ status: 503, body }])
+    assert.notEqual((await client.rotate(token)).user_group.token, token)
+    assert.equal(rotations(proxy.seen), 2)
+  })
+})

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { describe, it } from 'node:test'
+import { inspect } from 'node:util'
+import { UserGroupService } from '../../client/src/user-group-service.ts'
+import type { Fault } from '../support/faulty-proxy.ts'
+import { testApiToken } from '../support/service-process.ts'
+import { clientOf, failure, runningOnSqlite, unluckyClient } from './client.ts'
+
+const unavailable: Fault = {
+  status: 503,
+  headers: { 'content-type': 'application/json', 'retry-after': '1' },
+  body: '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}',
+}
+const lost: Fault[] = ['drop', 'lose', 'cut', { status: 502, body: '<h1>Bad gateway</h1>' }, { status: 503 }]
+
+describe('the client, when a call does not go through', async () => {
+  const there = await runningOnSqlite()
+  const direct = clientOf(there.service.url)
+
+  for (const fault of lost)
+    it(`repeats what is safe to repeat after ${JSON.stringify(fault)}`, async (t) => {
+      const unlucky = await unluckyClient(t, there, [fault, fault])
+      const { user_group } = await unlucky.client.getOrCreate({ user_group_id: `repeated ${JSON.stringify(fault)}` })
+      assert.equal(unlucky.proxy.seen.length, 3)
+      const { provided_id, token } = user_group
+      const calls = [
+        async (client: UserGroupService) => assert.ok((await client.verify(token)).active),
+        async (client: UserGroupService) => assert.ok((await client.listUserGroups()).user_groups.length > 0),
+        async (client: UserGroupService) => void (await client.updateUserGroup(provided_id, { name: 'New' })),
+        async (client: UserGroupService) => void (await client.deleteUserGroup(provided_id)),
+      ]
+      for (const call of calls) {
+        const { client, proxy } = await unluckyClient(t, there, [fault])
+        await call(client)
+        assert.equal(proxy.seen.length, 2)
+      }
+      assert.equal((await failure(direct.getUserGroup(provided_id))).code, 'user_group_not_found')
+    })
+
+  it('finds a renamed user group under its new id when the answer to renaming was lost', async (t) => {
+    await direct.getOrCreate({ user_group_id: 'old' })
+    const { client } = await unluckyClient(t, there, ['lose'])
+    const { user_group } = await client.updateUserGroup('old', { provided_id: 'new' })
+    assert.equal(user_group.provided_id, 'new')
+  })
+
+  it('does not take a 404 for done when no answer was lost', async () => {
+    assert.equal((await failure(direct.deleteUserGroup('never was'))).code, 'user_group_not_found')
+    assert.equal(
+      (await failure(direct.updateUserGroup('never was', { provided_id: 'new' }))).code,
+      'user_group_not_found',
+    )
+  })
+
+  it('never creates blindly a second time, and says what to do', async (t) => {
+    const creations = [
+      (client: UserGroupService) => client.createSchema({ id: 'sales' }),
+      (client: UserGroupService) => client.createDataSource({ schema_id: 'sales', provided_id: 'db' }),
+      (client: UserGroupService) => client.createApiToken({ name: 'lost', scopes: ['verify'] }),
+    ]
+    for (const create of creations) {
+      const { client, proxy } = await unluckyClient(t, there, ['lose'])
+      const { code, message, cause } = await failure(create(client))
+      assert.equal(code, 'answer_lost')
+      assert.match(message, /ask list\w+ before you repeat/)
+      assert.equal((cause as { code: string }).code, 'connection_failed')
+      assert.equal(proxy.seen.length, 1)
+    }
+    const { api_tokens } = await direct.listApiTokens()
+    assert.equal(api_tokens.filter(({ name }) => name === 'lost').length, 1)
+  })
+
+  it('repeats everything the service refused with 503 or 429, after the wait it asked for', async (t) => {
+    const limited: Fault = { status: 429, headers: { 'retry-after': new Date(Date.now() + 400).toUTCString() } }
+    const { client, proxy } = await unluckyClient(t, there, [unavailable, limited])
+    const { api_token } = await client.createApiToken({ name: 'late', scopes: ['verify'] })
+    assert.equal(api_token.name, 'late')
+    const [first = 0, second = 0] = proxy.at
+    assert.ok(second - first >= 1000, `waited ${second - first} ms`)
+    assert.equal(proxy.seen.length, 3)
+  })
+
+  it('gives up after as many repetitions as it was allowed, with what the service said', async (t) => {
+    const refused: Fault = { ...unavailable, headers: {} }
+    const { client, proxy } = await unluckyClient(t, there, [refused, refused, refused, refused], { retries: 2 })
+    const { code, status, message, requestId } = await failure(client.getTeam())
+    assert.deepEqual([code, status, message, requestId], ['unavailable', 503, 'Later.', 'r1'])
+    assert.equal(proxy.seen.length, 3)
+  })
+
+  it('repeats nothing the service has decided', async (t) => {
+    const { client, proxy } = await unluckyClient(t, there, [], { apiToken: 'not-the-right-one' })
+    assert.equal((await failure(client.getTeam())).code, 'invalid_api_token')
+    assert.equal(proxy.seen.length, 1)
+  })
+
+  it('says that there is no service, for what must happen once too: nothing was sent', async () => {
+    const gone = await closedPort()
+    for (const call of ['getTeam', 'createSchema'] as const) {
+      const { code, status } = await failure(clientOf(`http://127.0.0.1:${gone}`, { retries: 1 })[call]({}))
+      assert.deepEqual([code, status], ['connection_failed', undefined])
+    }
+  })
+
+  it('ends each attempt at its time-out, while the answer comes too, and repeats it', async (t) => {
+    const { client, proxy } = await unluckyClient(t, there, ['hang', { delay: 5000 }], { timeoutMs: 250 })
+    const begin = performance.now()
+    assert.equal((await client.getTeam()).team.id, 1)
+    assert.ok(performance.now() - begin < 3000)
+    assert.equal(proxy.seen.length, 3)
+    const hopeless = await unluckyClient(t, there, ['hang'], { timeoutMs: 250, retries: 0 })
+    assert.equal((await failure(hopeless.client.getTeam())).code, 'timed_out')
+  })
+
+  it("ends at the caller's signal: before, while it waits for an answer, and between repetitions", async (t) => {
+    const { client, proxy } = await unluckyClient(t, there, ['hang', unavailable, unavailable])
+    const reason = new Error('the user left')
+    await assert.rejects(client.getTeam({ signal: AbortSignal.abort(reason) }), reason)
+    assert.equal(proxy.seen.length, 0)
+    for (let seen = 1; seen <= 2; seen += 1) {
+      const leaving = new AbortController()
+      setTimeout(() => leaving.abort(reason), 200)
+      await assert.rejects(client.getTeam({ signal: leaving.signal }), reason)
+      assert.equal(proxy.seen.length, seen)
+    }
+  })
+
+  it('shows its token to nobody who looks at it, its settings or its errors', async (t) => {
+    const { client } = await unluckyClient(t, there, ['drop'], { retries: 0 })
+    const error = await failure(client.getTeam())
+    const bad = { baseUrl: there.service.url, apiToken: `${testApiToken}\n` }
+    const complaint = await failureOf(() => new UserGroupService(bad))
+    const inUrl = await failureOf(() => new UserGroupService({ ...bad, baseUrl: 'http://me:hush@127.0.0.1' }))
+    for (const seen of [client, error, complaint, inUrl])
+      assert.doesNotMatch(inspect(seen, { depth: 9, showHidden: true }), new RegExp(`${testApiToken}|hush`))
+  })
+
+  it('refuses settings that cannot work', () => {
+    const good = { baseUrl: 'http://127.0.0.1', apiToken: testApiToken }
+    for (const bad of [{ baseUrl: '' }, { baseUrl: 'ftp://x' }, { timeoutMs: 0 }, { retries: -1 }, { apiToken: '' }])
+      assert.throws(() => new UserGroupService({ ...good, ...bad }), new RegExp(Object.keys(bad).join()))
+  })
+})
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function failureOf(make: () => unknown): Promise<unknown> {
+  try {
+    return make()
+  } catch (error) {
+    return error
+  }
+}
