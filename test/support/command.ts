@@ -19,13 +19,20 @@ export interface Command {
 
 /** A `ugs` command under way, which a test may kill; one that never ends is killed after a minute. */
 export function startCommand(environment: Environment, ...args: string[]): Command {
+  return startReading('', environment, ...args)
+}
+
+/** The same with something to read on its standard input. */
+export function startReading(input: string, environment: Environment, ...args: string[]): Command {
   const { PATH, HOME, TMPDIR, LANG } = process.env
   const child = spawn(process.execPath, [main, ...args], {
     env: { PATH, HOME, TMPDIR, LANG, ...quickStart, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,
     killSignal: 'SIGKILL',
   })
+  // A command that does not read it closes the pipe.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
   const ended = Promise.all([
     child.stdout.setEncoding('utf8').toArray(),
     child.stderr.setEncoding('utf8').toArray(),

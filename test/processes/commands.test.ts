@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { type Ended, runCommand } from '../support/command.ts'
+import { engines, newMasterKey } from '../support/engines.ts'
+import { type CalledService, Premises } from '../support/premises.ts'
+import { assertQuiet, assertRefusal } from '../support/refusal.ts'
+import { testApiToken } from '../support/service-process.ts'
+
+for (const engine of engines)
+  describe(`the ugs commands on ${engine.name}`, () => {
+    let premises: Premises
+    let service: CalledService
+    const ugs = (...args: string[]): Promise<Ended> => runCommand(premises.environment, ...args)
+    before(async () => {
+      premises = await Premises.open(undefined, engine, { UGS_API_TOKEN: testApiToken })
+      service = await premises.start()
+    })
+    after(() => premises.close())
+
+    it('make and list teams, each with an API token of its own', async () => {
+      const team = json(await ugs('team', 'create', 'Ümläut & Co', '--json'))
+      assert.deepEqual(Object.keys(team), ['id', 'name', 'created_at'])
+      assert.equal(team.name, 'Ümläut & Co')
+      const listed = json(await ugs('team', 'list', '--json'))
+      assert.deepEqual(listed.at(-1), team)
+      const { token } = json(await ugs('api-token', 'create', 'theirs', '--team', String(team.id), '--json'))
+      const mine = await service.caller.getOrCreate('acme')
+      const theirs = await premises.call(service, token).getOrCreate('acme')
+      assert.deepEqual([mine.body.user_group.team_id, theirs.body.user_group.team_id], [1, team.id])
+    })
+
+    it('show an API token once, alone on stdout, and never list it', async () => {
+      const made = await ugs('api-token', 'create', 'for a pipe', '--scope', 'verify', '--scope', 'provision')
+      assert.match(made.stdout, /^uga_[0-9A-Za-z]{38}\n$/)
+      assert.match(made.stderr, /shown only now/)
+      const token = made.stdout.trim()
+      assert.equal((await premises.call(service, token).getOrCreate('acme')).status, 200)
+      assert.equal((await premises.call(service, token).call('GET', '/metrics')).status, 403, 'not of scope admin')
+      for (const format of [[], ['--json']]) {
+        const listed = await ugs('api-token', 'list', ...format)
+        assert.match(listed.stdout, /for a pipe/)
+        assertQuiet(listed, [token, token.slice(4, 20)])
+      }
+    })
+
+    it('end an API token when it expires and when it is revoked, on the running service too', async () => {
+      const { token, id, expires_at } = json(await ugs('api-token', 'create', 'short', '--expires', '90d', '--json'))
+      const days = (Date.parse(expires_at) - Date.now()) / 86_400_000
+      assert.ok(days > 89.9 && days <= 90, expires_at)
+      const caller = premises.call(service, token)
+      assert.equal((await caller.getOrCreate('acme')).status, 200)
+      const revoked = json(await ugs('api-token', 'revoke', String(id), '--json'))
+      assert.equal(revoked.state, 'revoked')
+      assert.equal((await caller.getOrCreate('acme')).status, 401)
+      assertRefusal(
+        await ugs('api-token', 'revoke', String(id)),
+        /has no API token \d+ to revoke/,
+        /ugs api-token list/,
+      )
+    })
+
+    it('fail with exit code 1, a sentence and a remedy', async () => {
+      const none = await ugs('api-token', 'create', 'x', '--team', '99')
+      assertRefusal(none, /There is no team 99/, /ugs team list/)
+      assertRefusal(await ugs('api-token', 'list', '--team', '99'), /There is no team 99/, /ugs team list/)
+      assertRefusal(await ugs('api-token', 'revoke', '12345'), /no API token 12345/, /ugs api-token list --team 1/)
+      const past = await ugs('api-token', 'create', 'x', '--expires', '2020-01-31')
+      assertRefusal(past, /2020-01-31 is in the past/, /time to come/)
+      const wrong = newMasterKey()
+      const locked = await runCommand({ ...premises.environment, UGS_MASTER_KEY: wrong }, 'team', 'list')
+      assertRefusal(locked, /sealed under master key/, /UGS_MASTER_KEY/, [wrong])
+    })
+
+    it('let doctor name what is wrong with a remedy, and exit 1', async () => {
+      const healthy = await ugs('doctor')
+      assert.equal(healthy.code, 0)
+      assert.deepEqual(new Set(healthy.stdout.trimEnd().match(/^\S+/gm)), new Set(['ok']))
+      const wrong = newMasterKey()
+      const settings = { ...premises.environment, UGS_MASTER_KEY: wrong }
+      const ended = await runCommand(settings, 'doctor')
+      assert.equal(ended.code, 1)
+      assert.match(ended.stdout, /^BAD +keys +The database holds tokens sealed under master key/m)
+      assert.match(ended.stdout, /^ +Add that key to UGS_MASTER_KEY/m)
+      assertQuiet(ended, [wrong, premises.environment.UGS_MASTER_KEY as string])
+      const findings = JSON.parse((await runCommand(settings, 'doctor', '--json')).stdout)
+      assert.equal(findings.find(({ check }: { check: string }) => check === 'keys').ok, false)
+    })
+
+    if (engine.name === 'SQLite')
+      it('let doctor look at a database that is not there yet without making it', async (t) => {
+        const empty = await Premises.open(t, engine)
+        const { code } = await runCommand({ ...empty.environment, UGS_MASTER_KEY: undefined }, 'doctor')
+        assert.equal(code, 0)
+        assert.deepEqual(readdirSync(empty.database.folder as string), [])
+        assert.ok(!existsSync(join(empty.database.folder as string, 'master.key')))
+      })
+  })
+
+// biome-ignore lint/suspicious/noExplicitAny: the shape of an answer is what a test is about to assert.
+function json({ code, stdout, stderr }: Ended): any {
+  assert.equal(code, 0, stderr)
+  assert.equal(stderr, '')
+  return JSON.parse(stdout)
+}
