@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { invalid } from './errors.ts'
 import { tokenPattern } from './tokens/format.ts'
 
 // Nobody outside can know it, so nobody can send an object that passes for an inexact number.
@@ -52,4 +53,25 @@ export function fieldPath(segments: readonly string[]): string {
     if (!/^[\w-]+…?$/.test(short)) return `${path}[${JSON.stringify(short)}]`
     return path === '' ? short : `${path}.${short}`
   }, '')
+}
+
+const keepable = { bytes: 64 * 1024, levels: 32 }
+
+/** The JSON text of an object that will come back exactly as it came in; refuses one that could not. */
+export function keepableJson(object: object, field: string): string {
+  refuseUnkeepable(object, [field])
+  const text = JSON.stringify(object)
+  if (Buffer.byteLength(text) > keepable.bytes) throw invalid(field, 'must be at most 64 KiB as JSON')
+  return text
+}
+
+function refuseUnkeepable(value: unknown, path: string[]): void {
+  if (typeof value !== 'object' || value === null) return
+  const number = inexactNumber(value)
+  if (number !== undefined) {
+    const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number
+    throw invalid(fieldPath(path), `would lose digits as a number (${shown}); send it as a string`)
+  }
+  if (path.length > keepable.levels) throw invalid(path[0] ?? '', 'must be at most 32 levels deep')
+  for (const [key, inner] of Object.entries(value)) refuseUnkeepable(inner, [...path, key])
 }

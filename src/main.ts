@@ -12,6 +12,9 @@ import { explain, say } from './commands/terminal.ts'
 import { addUserGroupCommands } from './commands/user-group.ts'
 import { version } from './version.ts'
 
+// Databases, backups and exports are nobody else's business on this machine.
+process.umask(0o077)
+
 const program = new Command('ugs')
   .description('User Group Service: looks up, creates and rotates the user groups you show dashboards to.')
   .version(version)

@@ -28,19 +28,23 @@ const kinds: Kind[] = [
   {
     name: 'a schema',
     is: ({ path }) => feature.test(path) && path.endsWith('/schema.ts'),
-    may: { import: /^(typebox|src\/(errors|json)\.ts|src\/(?!commands|http|store)[\w-]+\/[\w-]+\.ts)$/ },
-    inWords: 'typebox, the rules, and the schemas of other folders',
+    may: {
+      import:
+        /^(typebox|src\/http\/fields\.ts|src\/(errors|json|clock)\.ts|src\/(?!commands|http|store)[\w-]+\/[\w-]+\.ts)$/,
+    },
+    inWords: 'typebox, http/fields, the rules, and the schemas of other folders',
     because: 'it says what goes in and out, and the documentation is made from it without a running service',
   },
   {
     name: 'an operation',
     is: (file) => feature.test(file.path) && imports(file, 'src/http/operation.ts'),
     may: {
-      import: /^(typebox|src\/http\/operation\.ts|src\/(errors|json|ids|clock)\.ts|OWN_FOLDER\/[\w-]+\.ts)$/,
+      import:
+        /^(typebox|src\/http\/(operation|fields)\.ts|src\/(errors|json|ids|clock|tokens\/format)\.ts|src\/[\w-]+\/schema\.ts|OWN_FOLDER\/[\w-]+\.ts)$/,
       types: /^src\/(store\/store|(?!commands|http|store)[\w-]+\/[\w-]+)\.ts$/,
     },
     inWords:
-      "its own folder's rules and schema, http/operation, errors, json, ids, clock; types of store/store.ts and of rules",
+      "its own folder's rules, schemas, http/operation and fields, errors, json, ids, clock, tokens/format; types of store/store.ts and of rules",
     because: 'a request makes three hops, operation → rule → store, and one file shows how an operation works',
   },
   {
@@ -57,10 +61,11 @@ const kinds: Kind[] = [
     name: 'a part of the store',
     is: ({ path }) => path.startsWith('src/store/'),
     may: {
-      import: /^(node:.*|pg|src\/(store|tokens)\/.*|src\/(errors|operator-error)\.ts)$/,
-      types: /^src\/(clock\.ts|(?!commands|http)[\w-]+\/[\w-]+\.ts)$/,
+      import:
+        /^(node:.*|pg|src\/(store|tokens)\/.*|src\/(errors|operator-error|json)\.ts|src\/[\w-]+\/(user-group|api-token|team|data-source|data-schema|event)\.ts)$/,
+      types: /^src\/clock\.ts$/,
     },
-    inWords: 'the store, tokens/, errors, operator-error, node:*, pg; of the rules only types',
+    inWords: 'the store, tokens/, the rules, node:*, pg',
     because: 'the store keeps rows and decides races; what they mean is decided by rules, before or after it',
   },
   {
@@ -76,7 +81,7 @@ const kinds: Kind[] = [
   },
   {
     name: 'what puts the service together',
-    is: ({ path }) => /^src\/(config|master-key|unlock|service|version)\.ts$/.test(path),
+    is: ({ path }) => /^src\/(config|history|master-key|unlock|service|version)\.ts$/.test(path),
     may: { import: /^(node:.*|src\/(?!app|main)[\w-]+\.ts|src\/(store|tokens)\/.*)$/ },
     inWords: 'node:*, the store, the tokens and each other',
     because: 'commands open the service without HTTP, and the app is handed an open one',

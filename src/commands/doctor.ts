@@ -95,6 +95,11 @@ async function examineApiTokens(store: Store) {
     const tokens = await store.forTeam(id, null).apiTokens.list()
     if (!tokens.some((token) => isUsable(token, now))) idle.push(id)
   }
+  if (teams.length === 0)
+    throw new OperatorError(
+      'There is no team yet.',
+      'Start the service once: it makes the first team and its API token.',
+    )
   if (idle.length > 0)
     throw new OperatorError(
       `Team ${idle.join(', ')} has no API token that works.`,

@@ -3,12 +3,11 @@ import { invalid, ServiceError } from '../errors.ts'
 import { Flag } from '../http/fields.ts'
 import { validator } from '../http/validate.ts'
 import { newId } from '../ids.ts'
-import { parseJson } from '../json.ts'
+import { keepableJson, parseJson } from '../json.ts'
 import type { ImportWish } from '../store/store.ts'
 import { hasRightChecksum } from '../tokens/format.ts'
 import type { Tokens } from '../tokens/tokens.ts'
 import { GetOrCreateIn } from '../user-groups/schema.ts'
-import { keepableJson } from '../user-groups/user-group.ts'
 import { parseCsvRecord } from './csv.ts'
 
 const ImportIn = Type.Object({

@@ -27,10 +27,10 @@ export const readyz = openOperation({
   async handle({ store, tokens }) {
     const inUse = await store.keys.all()
     const missing = [...inUse.keys()].filter((keyId) => !tokens.canOpen(keyId))
-    if (missing.length > 0)
+    if (missing.length > 0 || !inUse.has(tokens.newestKeyId))
       throw new ServiceError('unavailable', {
-        message: 'Tokens are sealed under a master key that this process was not given; restart it with the key.',
-        cause: new Error(`missing master keys: ${missing.join(', ')}`),
+        message: 'The master keys changed since this process started; restart it with those in use.',
+        cause: new Error(`in use: ${[...inUse.keys()].join(', ')}; missing here: ${missing.join(', ') || 'none'}`),
       })
     return {}
   },

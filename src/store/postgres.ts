@@ -187,14 +187,17 @@ function isLostConnection(error: unknown): boolean {
   )
 }
 
-/** Anything the server's operator can mend, and time-outs, are a fault of the moment; what is left is a bug of ours. */
+/**
+ * Anything the server's operator can mend, and time-outs, are a fault of the moment, and so is a reference to what was
+ * deleted just now, such as a retired master key. What is left is a bug of ours.
+ */
 function translate(error: unknown): unknown {
   const state = sqlState(error)
   if (state === uniqueViolation) return new UniqueViolation(error)
   const transient =
     state === undefined
       ? isLostConnection(error) || error instanceof UnknownOutcome || /time-?out/i.test((error as Error).message)
-      : /^(08|25006|28|3D|40|53|55|57|58|XX)/.test(state)
+      : /^(08|23503|25006|28|3D|40|53|55|57|58|XX)/.test(state)
   return transient ? new ServiceError('unavailable', { cause: error }) : error
 }
 

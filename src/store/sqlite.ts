@@ -11,6 +11,7 @@ const patience = 5_000
 const blockingPatience = 20
 
 const busy = 5
+const foreignKeyViolation = 787
 const primaryKeyViolation = 1555
 const uniqueViolation = 2067
 const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 26])
@@ -222,5 +223,7 @@ function translate(error: unknown): unknown {
   const { errcode } = error as { errcode?: number }
   if (errcode === uniqueViolation || errcode === primaryKeyViolation) return new UniqueViolation(error)
   const code = primaryCode(error)
-  return code !== undefined && transientCodes.has(code) ? new ServiceError('unavailable', { cause: error }) : error
+  // A reference to what was deleted just now, such as a retired master key, is a fault of the moment too.
+  const isTransient = errcode === foreignKeyViolation || (code !== undefined && transientCodes.has(code))
+  return isTransient ? new ServiceError('unavailable', { cause: error }) : error
 }

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { operation, type TeamContext } from '../http/operation.ts'
 import { newId } from '../ids.ts'
+import { keepableJson } from '../json.ts'
 import { GetOrCreateIn, UserGroupOut } from './schema.ts'
-import { keepableJson, present } from './user-group.ts'
+import { present } from './user-group.ts'
 
 const example = {
   body: { user_group_id: 'acme', name: 'Acme', mapping: { sales: 'acme-db' }, properties: { region: 'eu' } },

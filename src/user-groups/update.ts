@@ -1,8 +1,9 @@
 import { ServiceError } from '../errors.ts'
 import { isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
+import { keepableJson } from '../json.ts'
 import { UpdateIn, UserGroupRecordOut } from './schema.ts'
-import { keepableJson, presentRecord } from './user-group.ts'
+import { presentRecord } from './user-group.ts'
 
 const changeable = ['provided_id', 'name', 'mapping', 'properties', 'disabled']
 

@@ -1,7 +1,5 @@
 import { isoTime, isoTimeOrNull } from '../clock.ts'
 import type { DataSource } from '../data-sources/data-source.ts'
-import { invalid } from '../errors.ts'
-import { fieldPath, inexactNumber } from '../json.ts'
 import type { Sealed, SealedToken } from '../tokens/tokens.ts'
 
 export type Mapping = Record<string, string>
@@ -60,27 +58,6 @@ export interface Verified {
   validUntil: number | null
   /** Those of the mapping that exist, by their place in it. */
   dataSources: ReadonlyMap<string, DataSource>
-}
-
-export const propertiesLimit = { bytes: 64 * 1024, levels: 32 }
-
-/** The JSON text of an object that will come back exactly as it came in. `field` names it: "properties". */
-export function keepableJson(object: object, field: string): string {
-  refuseUnkeepable(object, [field])
-  const text = JSON.stringify(object)
-  if (Buffer.byteLength(text) > propertiesLimit.bytes) throw invalid(field, 'must be at most 64 KiB as JSON')
-  return text
-}
-
-function refuseUnkeepable(value: unknown, path: string[]): void {
-  if (typeof value !== 'object' || value === null) return
-  const number = inexactNumber(value)
-  if (number !== undefined) {
-    const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number
-    throw invalid(fieldPath(path), `would lose digits as a number (${shown}); send it as a string`)
-  }
-  if (path.length > propertiesLimit.levels) throw invalid(path[0] ?? '', 'must be at most 32 levels deep')
-  for (const [key, inner] of Object.entries(value)) refuseUnkeepable(inner, [...path, key])
 }
 
 /** A user group as the contract shows it: these four keys and no other. */

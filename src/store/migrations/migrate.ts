@@ -1,3 +1,4 @@
+import { ServiceError } from '../../errors.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { type Database, run, type Statement, sql, type Work } from '../database.ts'
 import { initial } from './001-initial.ts'
@@ -26,15 +27,17 @@ export function migrate(database: Database, now: number): Promise<void> {
 }
 
 /** For a look that changes nothing: refuses a database that a start would migrate first. */
-export function refuseOutdated(database: Database): Promise<void> {
-  return database.exclusively(function* () {
-    const current = yield* currentVersion()
-    if (current < migrations.length)
-      throw new OperatorError(
-        `The database is at schema version ${current}; this program needs ${migrations.length}.`,
-        'Start the service once: it migrates the database.',
-      )
+export async function refuseOutdated(database: Database): Promise<void> {
+  const current = await database.look(currentVersion).catch((error: unknown) => {
+    if (error instanceof OperatorError || error instanceof ServiceError) throw error
+    // There is not even a table of versions: nothing of ours is in it.
+    return 0
   })
+  if (current < migrations.length)
+    throw new OperatorError(
+      `The database is at schema version ${current}; this program needs ${migrations.length}.`,
+      'Start the service once: it migrates the database.',
+    )
 }
 
 function* currentVersion(): Work<number> {
