@@ -6,6 +6,7 @@ const recordLimit = 1024 * 1024
 const newline = 0x0a
 const carriageReturn = 0x0d
 const quote = 0x22
+const comma = 0x2c
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 export interface FileRecord {
@@ -26,15 +27,15 @@ export async function* fileRecords(
   onRead: (bytes: number) => void,
 ): AsyncGenerator<FileRecord> {
   const record = new RecordInProgress()
-  let quoted = false
+  let place: CsvPlace = format === 'csv' ? 'cell start' : 'plain'
   for await (const chunk of chunks) {
     let start = 0
     for (let at = 0; at < chunk.length; at++) {
-      const byte = chunk[at]
-      if (byte === quote) quoted = format === 'csv' && !quoted
+      const byte = chunk[at] ?? 0
+      if (format === 'csv') place = behind(place, byte)
       if (byte !== newline) continue
       record.lines += 1
-      if (quoted) continue
+      if (place === 'quoted') continue
       record.add(chunk.subarray(start, at))
       const complete = record.finish()
       if (complete) yield complete
@@ -43,8 +44,17 @@ export async function* fileRecords(
     record.add(chunk.subarray(start))
     onRead(chunk.length)
   }
-  const last = record.finish(quoted)
+  const last = record.finish(place === 'quoted')
   if (last) yield last
+}
+
+type CsvPlace = 'cell start' | 'plain' | 'quoted' | 'quote closed'
+
+/** A quote opens only at the start of a cell: one that stands elsewhere by mistake spoils its own line and no other. */
+function behind(place: CsvPlace, byte: number): CsvPlace {
+  if (place === 'quoted') return byte === quote ? 'quote closed' : 'quoted'
+  if (byte === comma || byte === newline) return 'cell start'
+  return byte === quote && place !== 'plain' ? 'quoted' : 'plain'
 }
 
 class RecordInProgress {

@@ -18,7 +18,10 @@ The token is read from standard input, or from a file: an argument would show in
 
 /** What is done with a user group's token in hand. */
 export function addUserGroupTokenCommands(userGroup: Command): void {
-  withTeam(userGroup.command('rotate'), 'print the user group as JSON, with the new token under "token"')
+  withTeam(
+    withoutArguments(userGroup.command('rotate')),
+    'print the user group as JSON, with the new token under "token"',
+  )
     .description('Replace the token of a user group and print the new one; the old one ends at once.')
     .option('--token-file <file>', 'read the current token from a file instead of standard input')
     .option('--grace-seconds <count>', 'let the old token verify that much longer, up to 604800', parseCount)
@@ -33,7 +36,7 @@ export function addUserGroupTokenCommands(userGroup: Command): void {
       print(group.token)
     })
 
-  withTeam(userGroup.command('verify'), 'print the answer as JSON')
+  withTeam(withoutArguments(userGroup.command('verify')), 'print the answer as JSON')
     .description('Tell whose token this is, and which data sources and properties it opens.')
     .option('--token-file <file>', 'read the token from a file instead of standard input')
     .addHelpText('after', whereTheTokenComesFrom + example('ugs user-group verify --json < token.txt'))
@@ -41,4 +44,12 @@ export function addUserGroupTokenCommands(userGroup: Command): void {
       const token = await readToken(options.tokenFile)
       printRecord(await performOnce(options.team, verifyToken, { body: { token } }), options.json)
     })
+}
+
+/** An argument is most likely a token: the usual complaint would repeat it, on a screen or in a log. */
+function withoutArguments(command: Command): Command {
+  return command.allowExcessArguments().hook('preAction', (_parent, called) => {
+    if (called.args.length > 0)
+      called.error('error: a token is no argument: pipe it in, or name its file with --token-file')
+  })
 }

@@ -73,17 +73,15 @@ function storeNew(
     const refusals = new Map(candidates.map((candidate, index) => [candidate, unmapped[index]]))
     const created: ImportedUserGroup[] = []
     for (let open = candidates; open.length > 0; open = open.filter((candidate) => !decided.has(candidate))) {
-      const fit = open.filter((candidate) => refusals.get(candidate) === undefined)
-      for (const [candidate, outcome] of yield* insert(teamId, fit, now)) {
+      const attempted = independent(open.filter((candidate) => refusals.get(candidate) === undefined))
+      for (const [candidate, outcome] of yield* insert(teamId, attempted, now)) {
         decided.set(candidate, outcome)
         if (outcome === 'created') created.push(candidate.group)
       }
-      yield* explainRest(
-        teamId,
-        open.filter((candidate) => !decided.has(candidate)),
-        refusals,
-        decided,
-      )
+      const rest = open.filter((candidate) => !decided.has(candidate))
+      yield* explain(teamId, rest, refusals, decided)
+      // What nothing speaks against was tried with an id that is taken, or its obstacle is gone since.
+      for (const candidate of attempted) if (!decided.has(candidate)) candidate.group = candidate.make()
     }
     created.sort((one, other) => one.id - other.id)
     yield* addManyEntries(teamId, created)
@@ -124,8 +122,18 @@ function byProvidedId(one: Candidate, other: Candidate): number {
   return one.providedId < other.providedId ? -1 : 1
 }
 
-/** Why those were not inserted. One without a reason is made anew: its id was taken, or its obstacle is gone. */
-function* explainRest(
+/** Those that share neither id nor token with one before them: of two that do, the first is decided first. */
+function independent(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Set<string>()
+  return candidates.filter((candidate) => {
+    const before = seen.size
+    seen.add(`id ${candidate.providedId}`).add(`token ${hashOf(candidate)}`)
+    return seen.size === before + 2
+  })
+}
+
+/** Decides those for which there is a reason not to be inserted. */
+function* explain(
   teamId: number,
   rest: readonly Candidate[],
   refusals: ReadonlyMap<Candidate, ServiceError | undefined>,
@@ -133,14 +141,18 @@ function* explainRest(
 ): Work<void> {
   const there = yield* idsOf(teamId, rest)
   const current = yield* hashesIn(currentTokens, rest)
+  const former = yield* hashesIn(formerTokens, rest)
+  const waiting = new Set<string>()
   for (const candidate of rest) {
-    const { group } = candidate
-    const id = there.get(candidate.providedId)
-    const refusal = refusals.get(candidate) ?? (current.has(hashOf(candidate)) ? tokenTaken() : undefined)
+    const { providedId, group } = candidate
+    const id = there.get(providedId)
+    const isTaken = current.has(hashOf(candidate)) || former.has(hashOf(candidate))
+    const refusal = refusals.get(candidate) ?? (isTaken ? tokenTaken() : undefined)
     // With our own id it is our own commit, whose answer was lost with the connection.
     if (id !== undefined) decided.set(candidate, id === group.id ? 'created' : 'already_there')
-    else if (refusal !== undefined) decided.set(candidate, refusal)
-    else candidate.group = candidate.make()
+    // One before it may still create the group: then it is not refused, but there already.
+    else if (refusal !== undefined && !waiting.has(providedId)) decided.set(candidate, refusal)
+    else waiting.add(providedId)
   }
 }
 

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { quickStart } from './quick-start.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -50,12 +51,22 @@ export async function startService(environment: Environment): Promise<ServicePro
   }
 }
 
+/** A `ugs` command that runs beside the test. */
+export function spawnUgs(environment: Environment, ...args: string[]): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [main, ...args], { env: cleanEnvironment({ ...quickStart, ...environment }) })
+}
+
 /** Runs a `ugs` command to its end. */
-export async function ugs(environment: Environment, ...args: string[]) {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: cleanEnvironment(environment),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+export function ugs(environment: Environment, ...args: string[]) {
+  return ugsReading('', environment, ...args)
+}
+
+/** The same with something to read on its standard input. */
+export async function ugsReading(input: string | Uint8Array, environment: Environment, ...args: string[]) {
+  const child = spawnUgs(environment, ...args)
+  // A command that does not read it closes the pipe.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([
     child.stdout.setEncoding('utf8').toArray(),
     child.stderr.setEncoding('utf8').toArray(),

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { engines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { rawCount } from '../support/raw-database.ts'
+import { assertQuiet, assertRefusal } from '../support/refusal.ts'
+import { spawnUgs } from '../support/service-process.ts'
+import { times } from '../support/times.ts'
+import { atTerminal, jsonLines } from './terminal.ts'
+
+for (const engine of engines)
+  describe(`ugs user-group import on ${engine.name}`, () => {
+    const terminal = atTerminal(engine)
+    const verify = async (token: string, team: string[]) =>
+      JSON.parse((await terminal.reading(token, 'user-group', 'verify', ...team, '--json')).stdout)
+    const importing = async (input: string | Uint8Array, ...args: string[]) => {
+      const ended = await terminal.reading(input, 'user-group', 'import', '-', '--json', ...args)
+      return { ...ended, summary: ended.stdout === '' ? undefined : JSON.parse(ended.stdout) }
+    }
+    const ids = async (team: string[]): Promise<string[]> =>
+      (await terminal.json('user-group', 'list', ...team)).map((group: { provided_id: string }) => group.provided_id)
+
+    it('creates each group once, as the file says, and keeps its token valid', async () => {
+      const team = await terminal.newTeam()
+      const token = 'token-of-another-system-1'
+      const acme = { user_group_id: 'acme', name: 'Acme', mapping: { sales: 'acme-db' }, properties: { n: [1, null] } }
+      const lines = [{ ...acme, token }, { user_group_id: 'zeta', disabled: true }, { user_group_id: 'beta' }]
+      const first = await importing(jsonLines(lines), ...team)
+      assert.deepEqual([first.code, first.summary], [0, { created: 3, already_there: 0, refused: 0 }])
+      const groups = await terminal.json('user-group', 'list', ...team)
+      assert.deepEqual(
+        groups.map(({ provided_id, name, disabled }: Record<string, unknown>) => [provided_id, name, disabled]),
+        [
+          ['acme', 'Acme', false],
+          ['zeta', 'zeta', true],
+          ['beta', 'beta', false],
+        ],
+      )
+      assert.deepEqual([groups[0].mapping, groups[0].properties], [acme.mapping, acme.properties])
+      const answer = await verify(token, team)
+      assert.deepEqual([answer.active, answer.user_group.provided_id], [true, 'acme'])
+      const trail = await terminal.json('events', ...team)
+      assert.deepEqual(
+        trail.map((event: Record<string, unknown>) => [event.id, event.kind, event.user_group]),
+        ['acme', 'zeta', 'beta'].map((id, index) => [index + 1, 'user_group.created', id]),
+      )
+
+      const again = await importing(jsonLines(lines.map((line) => ({ ...line, name: 'Another' }))), ...team)
+      assert.deepEqual([again.code, again.summary], [0, { created: 0, already_there: 3, refused: 0 }])
+      assert.deepEqual(await terminal.json('user-group', 'list', ...team), groups)
+    })
+
+    it('refuses lines one by one, with number and reason, and imports none of them by half', async () => {
+      const team = await terminal.newTeam()
+      const secret = 'secret-token-in-a-bad-line'
+      const lines = [
+        '{"user_group_id":"good 1"}',
+        '',
+        '{"user_group_id":7}',
+        `{"user_group_id":"x","token":"${secret}","mapping":{"sales":7}}`,
+        `{"user_group_id":"x","token":"${secret}"`,
+        '{"user_group_id":"x","properties":{"id":12345678901234567890}}',
+        '{"user_group_id":"x","token":"short"}',
+        '{"user_group_id":"x","token":"ugt_00000000000000000000000000000000000000"}',
+        '{"user_group_id":"x","name":null}',
+        '[]',
+        `{"user_group_id":"x","name":"${'x'.repeat(1024 * 1024)}"}`,
+        '{"user_group_id":"good 2"}\r',
+        '{"user_group_id":"good 1","name":"a later line of the same id"}',
+      ].join('\n')
+      const bytes = Buffer.concat([
+        Buffer.from(lines),
+        Buffer.from('\n{"user_group_id":"'),
+        Buffer.from([0xff, 0x22, 0x7d]),
+      ])
+      const ended = await importing(bytes, ...team)
+      assert.deepEqual([ended.code, ended.summary], [1, { created: 2, already_there: 1, refused: 10 }])
+      assertQuiet(ended, [secret])
+      const reasons = new Map(ended.stderr.split('\n').map((line) => [Number(/^line (\d+):/.exec(line)?.[1]), line]))
+      for (const [line, reason] of [
+        [3, /user_group_id must be a string/],
+        [4, /mapping\.sales must be/],
+        [5, /not valid JSON/],
+        [6, /properties\.id would lose digits/],
+        [7, /token must be a string of 16 to 255/],
+        [8, /checksum is wrong/],
+        [9, /name must be/],
+        [10, /must be a JSON object/],
+        [11, /longer than 1 MiB/],
+        [14, /not text in UTF-8/],
+      ] as const)
+        assert.match(reasons.get(line) ?? '', reason, `line ${line}`)
+      assert.deepEqual(await ids(team), ['good 1', 'good 2'])
+      assert.equal((await terminal.json('events', ...team)).length, 2)
+    })
+
+    it('refuses a token that another group has or had, whoever that is, and does not say', async () => {
+      const [ours, theirs] = [await terminal.newTeam(), await terminal.newTeam()]
+      const [taken, former, free] = ['current-token-of-others', 'former-token-of-others', 'a-token-nobody-has-yet']
+      await terminal.importLines(
+        theirs,
+        { user_group_id: 'one', token: taken },
+        { user_group_id: 'two', token: former },
+      )
+      assert.equal((await terminal.reading(former, 'user-group', 'rotate', ...theirs)).code, 0)
+      const lines = [
+        { user_group_id: 'a', token: taken },
+        { user_group_id: 'b', token: former, mapping: { sales: 'db' } },
+        { user_group_id: 'b', token: free, name: 'The second line of b' },
+        { user_group_id: 'c', token: free },
+      ]
+      const refused = terminal.file(`refused of ${ours[1]}`)
+      const ended = await importing(jsonLines(lines), ...ours, '--refused', refused)
+      assert.deepEqual([ended.code, ended.summary], [1, { created: 1, already_there: 0, refused: 3 }])
+      assertQuiet(ended, [taken, former, free])
+      const reasons = readFileSync(refused, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      assert.deepEqual(
+        reasons.map(({ line, code, field }) => [line, code, field]).sort(),
+        [1, 2, 4].map((line) => [line, 'conflict', 'token']),
+      )
+      assert.equal(new Set(reasons.map(({ message }) => message)).size, 1)
+      const [group] = await terminal.json('user-group', 'list', ...ours)
+      assert.deepEqual([group.provided_id, group.name, group.mapping], ['b', 'The second line of b', {}])
+      assert.equal((await verify(free, ours)).active, true)
+      assert.equal((await verify(taken, theirs)).active, true)
+      assert.equal(await rawCount(terminal.environment, `mapping_entry where team_id = ${ours[1]}`), 0)
+    })
+
+    it('holds a strict team to the data sources it has, but not for groups that are there already', async () => {
+      const team = await terminal.newTeam()
+      await terminal.importLines(team, { user_group_id: 'before' })
+      await terminal.json('team', 'update', ...team, '--strict-mapping', 'on')
+      await terminal.json('schema', 'create', 'sales', ...team)
+      await terminal.json('data-source', 'create', '--schema', 'sales', '--provided-id', 'db', ...team)
+      const lines = ['before', 'bad', 'good'].map((id) => {
+        return { user_group_id: id, mapping: { sales: id === 'good' ? 'db' : 'nothing' } }
+      })
+      const { code, summary, stderr } = await importing(jsonLines(lines), ...team)
+      assert.deepEqual([code, summary], [1, { created: 1, already_there: 1, refused: 1 }])
+      assert.match(stderr, /^line 2: mapping\.sales names no data source/m)
+      assertRefusal(
+        await terminal.run('data-source', 'delete', 'db', ...team),
+        /1 user group is mapped to this data source/,
+        /Nothing was changed/,
+      )
+    })
+
+    it('reads CSV with quotes, line breaks in them, a byte order mark and CRLF', async () => {
+      const team = await terminal.newTeam()
+      const csv = [
+        '\ufeffuser_group_id,mapping,"name",colour,properties,disabled',
+        'plain,,,red,,',
+        '"quoted, ""so""","{""sales"":\r\n ""db""}","Ünï ""code""",,"{""a"":1}",true',
+        'too,few',
+        'a"b,,,,,',
+        'odd,,,,,maybe',
+        ' spaces ,,,,,false',
+        '"left open,,,,,',
+      ]
+      const { code, summary, stderr } = await importing(csv.join('\r\n'), ...team, '--format', 'csv')
+      assert.deepEqual([code, summary], [1, { created: 3, already_there: 0, refused: 4 }])
+      assert.match(stderr, /ignored: colour/)
+      const groups = await terminal.json('user-group', 'list', ...team)
+      assert.deepEqual(
+        groups.map(({ provided_id, name, mapping, properties, disabled }: Record<string, unknown>) => [
+          ...[provided_id, name, mapping, properties, disabled],
+        ]),
+        [
+          ['plain', 'plain', {}, {}, false],
+          ['quoted, "so"', 'Ünï "code"', { sales: 'db' }, { a: 1 }, true],
+          [' spaces ', ' spaces ', {}, {}, false],
+        ],
+      )
+      assertRefusal(
+        await terminal.reading('name\nx\n', 'user-group', 'import', '-', '--format', 'csv'),
+        /user_group_id/,
+        /Begin/,
+      )
+    })
+
+    it('ends as if nothing had happened when it is killed in the middle and run again', async () => {
+      const team = await terminal.newTeam()
+      const groups = times(3_500, (index) => {
+        return {
+          user_group_id: `group ${index}`,
+          mapping: { sales: `db ${index}` },
+          token: `token-of-group-${index}-${team[1]}`,
+        }
+      })
+      const ofTeam = `where team_id = ${team[1]}`
+      const killed = spawnUgs(terminal.environment, 'user-group', 'import', '-', ...team)
+      killed.stdin.on('error', () => {})
+      killed.stdin.write(jsonLines(groups.slice(0, 2_600)))
+      await eventually('two batches are stored', async () => {
+        return (await rawCount(terminal.environment, `user_group ${ofTeam}`)) >= 2_000
+      })
+      killed.kill('SIGKILL')
+      await once(killed, 'close')
+
+      const file = terminal.file(`groups of ${team[1]}.jsonl`)
+      writeFileSync(file, jsonLines(groups))
+      const summary = await terminal.json('user-group', 'import', file, ...team)
+      assert.deepEqual(summary, { created: 1_500, already_there: 2_000, refused: 0 })
+      for (const rows of [`user_group ${ofTeam}`, `mapping_entry ${ofTeam}`, `event ${ofTeam}`])
+        assert.equal(await rawCount(terminal.environment, rows), 3_500, rows)
+      const exported = await terminal.run('user-group', 'export', '-', ...team, '--with-tokens')
+      const kept = exported.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      assert.deepEqual(
+        kept.map(({ user_group_id, mapping, token }) => ({ user_group_id, mapping, token })),
+        groups,
+      )
+    })
+
+    it('creates each group once when two run at the same time', async () => {
+      const team = await terminal.newTeam()
+      const groups = times(2_000, (index) => ({ user_group_id: `group ${index}` }))
+      const ended = await Promise.all([
+        importing(jsonLines(groups), ...team),
+        importing(jsonLines(groups.toReversed()), ...team),
+      ])
+      for (const { code, stderr } of ended) assert.equal(code, 0, stderr)
+      const sum = (field: string) => ended.reduce((total, { summary }) => total + summary[field], 0)
+      assert.deepEqual([sum('created'), sum('already_there')], [2_000, 2_000])
+      const events = await rawCount(terminal.environment, `event where team_id = ${team[1]}`)
+      assert.equal(events, 2_000)
+    })
+
+    it('says what is wrong with a file it cannot read', async () => {
+      const missing = terminal.file('missing.csv')
+      assertRefusal(await terminal.run('user-group', 'import', missing), /cannot be read/, /Check the name/)
+    })
+  })

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import type { Engine, FreshDatabase } from '../support/engines.ts'
+import { type Environment, ugs, ugsReading } from '../support/service-process.ts'
+
+export interface Terminal {
+  readonly environment: Environment
+  /** A path in a folder that is gone with the suite. */
+  file(name: string): string
+  run(...args: string[]): ReturnType<typeof ugs>
+  reading(input: string | Uint8Array, ...args: string[]): ReturnType<typeof ugs>
+  /** What a command that succeeds prints with --json. */
+  // biome-ignore lint/suspicious/noExplicitAny: the shape of an answer is what a test is about to assert.
+  json(...args: string[]): Promise<any>
+  /** A new team, as an option. */
+  newTeam(): Promise<['--team', string]>
+  /** Creates groups as an import does, each field as a line of the file has it. */
+  importLines(team: readonly string[], ...lines: object[]): Promise<void>
+}
+
+/** Call it in a suite: an operator before a new database that no service runs on. */
+export function atTerminal(engine: Engine): Terminal {
+  let database: FreshDatabase
+  let folder: string
+  before(async () => {
+    database = await engine.freshDatabase()
+    folder = mkdtempSync(join(tmpdir(), 'ugs-terminal-'))
+  })
+  after(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    await database.remove()
+  })
+  const terminal: Terminal = {
+    get environment() {
+      return database.environment
+    },
+    file: (name) => join(folder, name),
+    run: (...args) => ugs(database.environment, ...args),
+    reading: (input, ...args) => ugsReading(input, database.environment, ...args),
+    async json(...args) {
+      const { code, stdout, stderr } = await terminal.run(...args, '--json')
+      assert.equal(code, 0, stderr)
+      return JSON.parse(stdout)
+    },
+    async newTeam() {
+      return ['--team', String((await terminal.json('team', 'create', 'A team')).id)]
+    },
+    async importLines(team, ...lines) {
+      const { code, stderr } = await terminal.reading(jsonLines(lines), 'user-group', 'import', '-', ...team)
+      assert.equal(code, 0, stderr)
+    },
+  }
+  return terminal
+}
+
+export function jsonLines(lines: readonly object[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}
