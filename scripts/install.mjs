@@ -1,8 +1,10 @@
 // Runs before "npm start" and "npm test", on whatever Node the machine has: installs what the lockfile names, once.
+// Behind it may stand another folder with a lockfile.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 
+process.chdir(process.argv[2] ?? '.')
 const stamp = 'node_modules/.installed'
 const wanted = createHash('sha256').update(readFileSync('package-lock.json')).digest('hex')
 

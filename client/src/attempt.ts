@@ -1,7 +1,7 @@
-import type { PreparedRequest } from './call.ts'
 import type { Connection } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
+import type { PreparedRequest } from './prepare.ts'
 
 /** Sends a request once. Fails only when the caller's signal ends it; everything else is an outcome. */
 export async function attempt(
@@ -20,7 +20,7 @@ export async function attempt(
   // By hand instead of AbortSignal.any: nothing is left behind on a signal that outlives many calls.
   signal?.addEventListener('abort', stop, { once: true })
   try {
-    const response = await fetch(url, { ...init, signal: limit.signal })
+    const response = await fetch(url, { ...init(), signal: limit.signal })
     return outcomeOf(response, await response.text())
   } catch (cause) {
     signal?.throwIfAborted()
@@ -47,10 +47,14 @@ const beforeSending = new Set([
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
   'ConnectionRefused',
-  'FailedToOpenSocket',
 ])
+/** Deno says it in words only. */
+const beforeSendingInWords = /client error \(Connect\)/
 
 function neverArrived(error: unknown): boolean {
-  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
-  return [code, cause?.code].some((name) => typeof name === 'string' && beforeSending.has(name))
+  const { cause } = error as { cause?: unknown }
+  return [error, cause].some((each) => {
+    const { code, message } = (each ?? {}) as { code?: unknown; message?: unknown }
+    return beforeSending.has(String(code)) || beforeSendingInWords.test(String(message))
+  })
 }

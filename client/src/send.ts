@@ -1,9 +1,10 @@
 import { attempt } from './attempt.ts'
-import { type Call, type CallOptions, prepared } from './call.ts'
+import type { Call, CallOptions } from './call.ts'
 import type { Connection } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
 import type { Outcome } from './outcome.ts'
 import { pause, waitBefore } from './pause.ts'
+import { prepare } from './prepare.ts'
 
 /** Sends a call until it is answered, as often as the settings allow and only where repeating is safe. */
 export async function send<Answer>(
@@ -11,7 +12,7 @@ export async function send<Answer>(
   call: Call<Answer>,
   { signal }: CallOptions = {},
 ): Promise<Answer> {
-  const request = prepared(connection, call)
+  const request = prepare(connection, call)
   let wasLost = false
   for (let repetition = 0; ; repetition += 1) {
     const outcome = await attempt(connection, request, signal)

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Settings } from '../../client/src/connection.ts'
 import { UserGroupServiceError } from '../../client/src/error.ts'
@@ -39,4 +41,14 @@ export async function failure(call: Promise<unknown>): Promise<UserGroupServiceE
   )
   if (error instanceof UserGroupServiceError) return error
   throw error
+}
+
+/** A port nobody listens on. */
+export async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { UserGroupService } from '../../client/src/user-group-service.ts'
 import type { Fault } from '../support/faulty-proxy.ts'
 import { testApiToken } from '../support/service-process.ts'
-import { clientOf, failure, runningOnSqlite, unluckyClient } from './client.ts'
+import { clientOf, closedPort, failure, runningOnSqlite, unluckyClient } from './client.ts'
 
 const unavailable: Fault = {
   status: 503,
@@ -143,15 +141,6 @@ describe('the client, when a call does not go through', async () => {
       assert.throws(() => new UserGroupService({ ...good, ...bad }), new RegExp(Object.keys(bad).join()))
   })
 })
-
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 async function failureOf(make: () => unknown): Promise<unknown> {
   try {

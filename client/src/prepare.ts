@@ -1,0 +1,40 @@
+import type { Request } from './call.ts'
+import type { Connection } from './connection.ts'
+import { UserGroupServiceError } from './error.ts'
+
+export interface PreparedRequest {
+  url: string
+  /** Made anew for each attempt: a stream can be read once. */
+  init(): RequestInit
+}
+
+export function prepare({ baseUrl, authorization }: Connection, request: Request): PreparedRequest {
+  const url = baseUrl + target(request)
+  const headers = { authorization, accept: 'application/json' }
+  // Followed, a redirect would turn a POST into a GET and drop its body.
+  const init = { method: request.method, headers, redirect: 'manual' } as const
+  if (request.body === undefined) return { url, init: () => init }
+  const withBody = { ...init, headers: { ...headers, 'content-type': 'application/json' } }
+  const text = JSON.stringify(request.body)
+  return { url, init: () => ({ ...withBody, ...(request.onlyOnce ? sentOnce(text) : { body: text }) }) }
+}
+
+/** Deno sends a request again by itself when its connection breaks, unless the body is a stream. */
+function sentOnce(text: string): RequestInit & { duplex?: 'half' } {
+  return 'Deno' in globalThis ? { body: new Blob([text]).stream(), duplex: 'half' } : { body: text }
+}
+
+/** `/api/schemas` and the id `a/b` make `/api/schemas/a%2Fb`. */
+function target({ path, id, query = {} }: Request): string {
+  const place = id === undefined ? path : `${path}/${percentEncoded(id)}`
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? place : `${place}?${text}`
+}
+
+function percentEncoded(id: string): string {
+  // URLs drop the parts "." and ".." of a path, percent-encoded too: the call would reach another operation.
+  if (['', '.', '..'].includes(id) || /\p{Cs}/u.test(id))
+    throw new UserGroupServiceError('invalid_request', 'The id cannot be part of a URL.', { field: 'id' })
+  return encodeURIComponent(id)
+}

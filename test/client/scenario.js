@@ -1,0 +1,44 @@
+// Runs on every run time, as a program of somebody who has installed the client: each address below leads through a
+// proxy that spoils the first requests in its own way.
+import assert from 'node:assert/strict'
+import { UserGroupService, UserGroupServiceError } from 'user-group-service-client'
+
+const { UGS_URL, UGS_API_TOKEN, PROXIES } = process.env
+const { lost, lostRotation, lostCreation, hung, hungAgain, refused, cut, redirected, closed } = JSON.parse(PROXIES)
+
+function clientOf(baseUrl, settings = {}) {
+  return new UserGroupService({ baseUrl, apiToken: UGS_API_TOKEN, ...settings })
+}
+
+async function failure(call) {
+  const error = await call.then(
+    () => assert.fail('the call did not fail'),
+    (reason) => reason,
+  )
+  assert.ok(error instanceof UserGroupServiceError, error)
+  return error.code
+}
+
+const direct = clientOf(UGS_URL)
+const { user_group: acme } = await clientOf(lost).getOrCreate({ user_group_id: 'acme', name: 'Grüße 🎉' })
+assert.equal(acme.name, 'Grüße 🎉')
+
+const { user_group: rotated } = await clientOf(lostRotation).rotate(acme.token, { provided_id: 'acme' })
+assert.notEqual(rotated.token, acme.token)
+assert.equal((await direct.verify(rotated.token)).active, true)
+assert.equal((await direct.verify(acme.token)).reason, 'rotated')
+
+assert.equal(await failure(clientOf(lostCreation).createSchema({ id: 'sales' })), 'answer_lost')
+assert.equal((await direct.getSchema('sales')).schema.id, 'sales')
+
+assert.equal((await clientOf(hung, { timeoutMs: 300 }).getTeam()).team.id, 1)
+assert.equal((await clientOf(cut).getTeam()).team.id, 1)
+assert.equal((await clientOf(refused).createApiToken({ name: 'ci', scopes: ['verify'] })).api_token.name, 'ci')
+assert.equal(await failure(clientOf(redirected).getTeam()), 'unexpected_answer')
+assert.equal(await failure(clientOf(closed, { retries: 1 }).getTeam()), 'connection_failed')
+assert.equal(await failure(clientOf(closed, { retries: 1 }).createSchema({})), 'connection_failed')
+
+const leaving = new AbortController()
+const reason = new Error('the user left')
+setTimeout(() => leaving.abort(reason), 200)
+await assert.rejects(clientOf(hungAgain).getTeam({ signal: leaving.signal }), reason)
