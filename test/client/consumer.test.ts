@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { projectWithClient } from './packed-client.ts'
+
+const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
+
+const everywhere = `
+import { type AuditEvent, type ErrorCode, UserGroupService, UserGroupServiceError } from 'user-group-service-client'
+
+const client = new UserGroupService({ baseUrl: 'https://groups.example.com', apiToken: 'x', fetch })
+export async function check(name: string | undefined): Promise<string> {
+  const { user_group } = await client.getOrCreate({ user_group_id: 'acme', name })
+  const verified = await client.verify(user_group.token)
+  // @ts-expect-error: it may not be active
+  verified.user_group.provided_id
+  if (!verified.active) return verified.reason
+  for await (const event of client.events({ after: 7 })) seen(event)
+  // @ts-expect-error: the record of a user group has no token
+  for await (const { token } of client.userGroups({ q: 'a' })) seen(token)
+  // @ts-expect-error: there is no such field
+  await client.updateUserGroup('acme', { nam: 'Acme' })
+  return verified.user_group.provided_id
+}
+function seen(event: AuditEvent): void {}
+export function isLost(error: unknown): boolean {
+  const code: ErrorCode = 'token_already_rotated'
+  return error instanceof UserGroupServiceError && (error.code === 'answer_lost' || error.code === code)
+}
+`
+
+const servers = `
+import { createServer } from 'node:http'
+import fastify from 'fastify'
+import { requireUserGroup, requireUserGroupHook, UserGroupService, userGroupOf } from 'user-group-service-client'
+
+const client = new UserGroupService({ baseUrl: 'https://groups.example.com', apiToken: 'x' })
+const guard = requireUserGroup(client)
+createServer((request, response) => guard(request, response, () => response.end(userGroupOf(request).user_group.name)))
+const hook = requireUserGroupHook(client)
+fastify().get('/', { preHandler: hook }, async (request) => userGroupOf(request).data_sources.sales?.id)
+fastify().addHook('onRequest', hook)
+`
+
+const options = { target: 'esnext', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true, noEmit: true }
+
+describe("the client's types, seen from a project that has installed it", () => {
+  const project = projectWithClient({ 'everywhere.ts': everywhere, 'servers.ts': servers })
+  const compile = (file: string, more: object) => {
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: { ...options, ...more }, files: [file] }),
+    )
+    execFileSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' })
+  }
+
+  it('need no types of Node, and hold with library checks on', () => {
+    compile('everywhere.ts', { types: [], lib: ['esnext', 'dom'], skipLibCheck: false })
+  })
+
+  it('fit node:http and fastify', () => {
+    compile('servers.ts', { types: ['node'], lib: ['esnext'], skipLibCheck: true })
+    compile('everywhere.ts', { types: ['node'], lib: ['esnext'], skipLibCheck: true })
+  })
+})
