@@ -15,8 +15,8 @@ export interface Request {
 export interface Call<Answer> extends Request {
   /** Whether the answer is about what was asked for; a cache in between could have mixed it up. */
   isAnswer?: ((answer: Answer) => boolean) | undefined
-  /** Asked when a repetition fails after an answer was lost: the first one may have done it already. */
-  wasDone?: ((error: UserGroupServiceError) => Promise<Answer> | Answer | undefined) | undefined
+  /** Asked when a repetition fails: the first one may have done it already. */
+  wasDone?: ((error: UserGroupServiceError) => Promise<Answer | undefined> | Answer | undefined) | undefined
 }
 
 export interface CallOptions {

@@ -39,6 +39,10 @@ export async function rotate(
           isAnswer: ({ user_group }) =>
             typeof user_group?.token === 'string' &&
             (provided_id === undefined || user_group.provided_id === provided_id),
+          wasDone: (error) =>
+            provided_id !== undefined && error.code === 'token_already_rotated'
+              ? found(lookUp, provided_id, currentToken, error)
+              : undefined,
         },
         { signal },
       )
@@ -48,20 +52,25 @@ export async function rotate(
       const isLate = wasLost && has(error, 'token_already_rotated')
       if (provided_id === undefined || !(isLost || isLate)) throw error
       wasLost = true
-      const user_group = await found(lookUp, provided_id, currentToken, error)
-      if (user_group) return { success: 1, user_group }
+      const answer = await found(lookUp, provided_id, currentToken, error)
+      if (answer) return answer
       if (repetition === connection.retries) throw error
     }
   }
 }
 
 /** The group with its new token; undefined when it still has the old one. */
-async function found(lookUp: LookUp, providedId: string, currentToken: string, lost: UserGroupServiceError) {
+async function found(
+  lookUp: LookUp,
+  providedId: string,
+  currentToken: string,
+  lost: UserGroupServiceError,
+): Promise<UserGroupRotateTokenAnswer | undefined> {
   // First without getting the token: getOrCreate alone would create a group that was deleted, or never was.
   const { user_group: record } = await lookUp.record(providedId).catch(unreachable(lost))
   const { user_group: group } = await lookUp.group(providedId).catch(unreachable(lost))
   if (group.token === currentToken) return undefined
-  if (record.token_rotated_at !== null) return group
+  if (record.token_rotated_at !== null) return { success: 1, user_group: group }
   throw new UserGroupServiceError('answer_lost', `The answer was lost, and provided_id is another group's. ${advice}`, {
     field: 'provided_id',
     cause: lost,

@@ -13,19 +13,18 @@ export async function send<Answer>(
   { signal }: CallOptions = {},
 ): Promise<Answer> {
   const request = prepare(connection, call)
-  let wasLost = false
+  let mayBeDone = false
   for (let repetition = 0; ; repetition += 1) {
     const outcome = await attempt(connection, request, signal)
     if (outcome.kind === 'done') return checked(outcome, call)
     if (outcome.kind === 'failed') {
-      const done = wasLost ? await call.wasDone?.(outcome.error) : undefined
+      const done = mayBeDone ? await call.wasDone?.(outcome.error) : undefined
       if (done !== undefined) return done
       throw outcome.error
     }
-    if (outcome.kind === 'lost') {
-      if (call.onlyOnce) throw answerLost(call.onlyOnce.advice, outcome.error)
-      wasLost = true
-    }
+    if (outcome.kind === 'lost' && call.onlyOnce) throw answerLost(call.onlyOnce.advice, outcome.error)
+    // A service that lost its database while it committed says 503 as well.
+    if (outcome.kind === 'lost' || outcome.error.status === 503) mayBeDone = true
     if (repetition === connection.retries) throw outcome.error
     await pause(waitBefore(repetition, outcome.retryAfter), signal)
   }

@@ -67,11 +67,24 @@ describe('a rotation whose answer is lost', async () => {
     assert.equal((await failure(direct.getUserGroup('nobody'))).code, 'user_group_not_found')
   })
 
-  it('is repeated when the service refused it with 503, for then nothing was done', async (t) => {
+  const unavailable = {
+    status: 503,
+    body: '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}',
+  }
+
+  it('is repeated when the service refused it with 503', async (t) => {
     const { token } = await newGroup()
-    const body = '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}'
-    const { client, proxy } = await unluckyClient(t, there, [{ status: 503, body }])
+    const { client, proxy } = await unluckyClient(t, there, [unavailable])
     assert.notEqual((await client.rotate(token)).user_group.token, token)
+    assert.equal(rotations(proxy.seen), 2)
+  })
+
+  it('is recovered when the service did it and did not know, having lost its database', async (t) => {
+    const { provided_id, token } = await newGroup()
+    const { client, proxy } = await unluckyClient(t, there, [{ ...unavailable, afterWork: true }])
+    const { user_group } = await client.rotate(token, { provided_id })
+    assert.equal(user_group.token, await currentToken(provided_id))
+    assert.notEqual(user_group.token, token)
     assert.equal(rotations(proxy.seen), 2)
   })
 })

@@ -17,7 +17,8 @@ export type Fault =
   /** The answer to the request before, as a cache that looks at the URL alone would give it. */
   | 'stale'
   | { delay: number }
-  | { status: number; headers?: Record<string, string>; body?: string }
+  /** This answer instead of the service's, before or after it has done its work. */
+  | { status: number; headers?: Record<string, string>; body?: string; afterWork?: true }
 
 interface Answer {
   status: number
@@ -48,8 +49,10 @@ export async function faultyProxy(
     at.push(performance.now())
     const body = Buffer.concat(await incoming.toArray())
     if (fault === 'drop') return incoming.socket.destroy()
-    if (typeof fault === 'object' && 'status' in fault)
+    if (typeof fault === 'object' && 'status' in fault) {
+      if (fault.afterWork) await forward(service, incoming, body)
       return outgoing.writeHead(fault.status, fault.headers).end(fault.body)
+    }
     if (fault === 'stale' && last) return give(outgoing, last)
     const answer = await forward(service, incoming, body)
     last = answer
