@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { before, describe, it } from 'node:test'
+import { engines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { assertRefusal } from '../support/refusal.ts'
+import { spawnUgs } from '../support/service-process.ts'
+import { times } from '../support/times.ts'
+import { atTerminal } from './terminal.ts'
+
+for (const engine of engines)
+  describe(`ugs events on ${engine.name}`, () => {
+    const terminal = atTerminal(engine)
+    let team: ['--team', string]
+    const numbers = async (...args: string[]): Promise<number[]> =>
+      (await terminal.json('events', ...team, ...args)).map(({ id }: { id: number }) => id)
+    before(async () => {
+      team = await terminal.newTeam()
+      await terminal.importLines(team, ...times(250, (index) => ({ user_group_id: `group ${index}` })))
+    })
+
+    it('shows the newest, or those behind an event, each once and in order', async () => {
+      assert.deepEqual(
+        await numbers(),
+        times(100, (index) => 151 + index),
+      )
+      assert.deepEqual(await numbers('--limit', '2'), [249, 250])
+      assert.deepEqual(await numbers('--after', '3', '--limit', '3'), [4, 5, 6])
+      assert.deepEqual(
+        await numbers('--after', '0', '--limit', '1000'),
+        times(250, (index) => index + 1),
+      )
+      const { stdout } = await terminal.run('events', ...team, '--limit', '1')
+      assert.match(
+        stdout,
+        /^ID +AT +KIND +SUBJECT +BY\n250 +\d{4}\S+Z +user_group\.created +group 249 +the terminal\n$/,
+      )
+      assertRefusal(await terminal.run('events', '--team', '99'), /no team 99/, /ugs team list/)
+    })
+
+    it('follows what happens, a line each, until it is told to stop', async () => {
+      const own = await terminal.newTeam()
+      await terminal.importLines(own, { user_group_id: 'before' })
+      const following = spawnUgs(terminal.environment, 'events', '--follow', '--json', ...own)
+      let seen = ''
+      following.stdout.setEncoding('utf8').on('data', (text: string) => {
+        seen += text
+      })
+      await eventually('the first event is shown', () => seen.includes('before'))
+      await terminal.json('user-group', 'update', 'before', '--rename', 'after', ...own)
+      await eventually('the second one too', () => seen.includes('user_group.updated'))
+      const exit = once(following, 'close')
+      following.kill('SIGINT')
+      assert.deepEqual(await exit, [0, null])
+      const events = seen
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      assert.deepEqual(
+        events.map(({ id, kind, user_group, renamed_to }) => [id, kind, user_group, renamed_to]),
+        [
+          [1, 'user_group.created', 'before', undefined],
+          [2, 'user_group.updated', 'before', 'after'],
+        ],
+      )
+    })
+
+    it('records what is done to the team itself', async () => {
+      const own = await terminal.newTeam()
+      const updated = await terminal.json('team', 'update', ...own, '--name', 'New name', '--strict-mapping', 'on')
+      assert.deepEqual(updated, { id: Number(own[1]), name: 'New name', strict_mapping: true })
+      const [event] = await terminal.json('events', ...own)
+      assert.deepEqual([event.kind, event.api_token], ['team.updated', null])
+      const [nothing, wrong] = await Promise.all([
+        terminal.run('team', 'update', ...own),
+        terminal.run('team', 'update', ...own, '--strict-mapping', 'maybe'),
+      ])
+      assert.deepEqual([nothing.code, wrong.code], [2, 2])
+    })
+  })
