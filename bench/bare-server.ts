@@ -1,0 +1,28 @@
+// The floor of every ratio: reads the body, parses it, answers the same bytes the service would.
+import { createServer } from 'node:http'
+
+const answer = JSON.stringify({
+  success: 1,
+  new_user_group: false,
+  user_group: {
+    team_id: 1,
+    token: 'ugt_8xhXrKrN4VRoMIYJbHPUlgz6Y7wLLMU73YuUSX',
+    name: 'bench-group-000001',
+    provided_id: 'bench-group-000001',
+  },
+})
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    JSON.parse(Buffer.concat(chunks).toString())
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(answer) })
+    response.end(answer)
+  })
+})
+
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as { port: number }
+  process.stdout.write(`listening on http://127.0.0.1:${port}\n`)
+})

@@ -1,0 +1,51 @@
+import { connect, type Socket } from 'node:net'
+
+/** One keep-alive connection with one request on it at a time, parsed as little as will do. */
+export class Connection {
+  readonly #socket: Socket
+  #received = Buffer.alloc(0)
+  #done: ((answer: { ok: boolean; body: string }) => void) | undefined
+
+  constructor(url: URL) {
+    this.#socket = connect(Number(url.port), url.hostname)
+    this.#socket.setNoDelay(true)
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    this.#socket.on('error', () => this.#fail())
+    this.#socket.on('close', () => this.#fail())
+  }
+
+  send(request: string): Promise<{ ok: boolean; body: string }> {
+    return new Promise((resolve) => {
+      this.#done = resolve
+      this.#socket.write(request)
+    })
+  }
+
+  close(): void {
+    this.#done = undefined
+    this.#socket.destroy()
+  }
+
+  #read(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
+    const end = this.#received.indexOf('\r\n\r\n')
+    if (end < 0) return
+    const head = this.#received.toString('latin1', 0, end)
+    // Peers may answer in chunks: one that ends in this packet is taken as a whole.
+    const length = /transfer-encoding: chunked/i.test(head)
+      ? this.#received.indexOf('0\r\n\r\n', end + 4) + 5 - (end + 4)
+      : Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+    if (length < 0 || this.#received.length < end + 4 + length) return
+    const body = this.#received.toString('latin1', end + 4, end + 4 + length)
+    this.#received = this.#received.subarray(end + 4 + length)
+    const done = this.#done
+    this.#done = undefined
+    done?.({ ok: head.startsWith('HTTP/1.1 2'), body })
+  }
+
+  #fail(): void {
+    const done = this.#done
+    this.#done = undefined
+    done?.({ ok: false, body: '' })
+  }
+}

@@ -1,0 +1,68 @@
+import type { LoadResult } from './generator.ts'
+import { load } from './load.ts'
+import { cpuMicroseconds, residentMegabytes, type Server } from './processes.ts'
+import type { Workload } from './requests.ts'
+
+export interface Figures {
+  name: string
+  /** Server CPU time per request, in microseconds, and how many times that of the bare server in the same rounds. */
+  cpu: number
+  ratio: number
+  perSecond: number
+  latencies: NonNullable<LoadResult['latencies']>
+  megabytes: number
+  errors: number
+  generatorWasBottleneck: boolean
+}
+
+export interface Effort {
+  rounds: number
+  seconds: number
+  connections: number
+}
+
+/** Rounds alternate between the server and the bare one, so that a noisy neighbour disturbs both; the median counts. */
+export async function measure(
+  name: string,
+  server: Server,
+  bare: Server,
+  workload: Workload,
+  effort: Effort,
+  progress: (text: string) => void,
+): Promise<Figures> {
+  const { rounds, seconds, connections } = effort
+  const once = async (target: Server, what: Workload) => {
+    const before = cpuMicroseconds(target.pid)
+    const result = await load({ url: target.url, workload: what, connections, seconds })
+    return { ...result, cpu: (cpuMicroseconds(target.pid) - before) / result.requests }
+  }
+  const bareWorkload: Workload = { ...workload, operation: 'lookup' }
+  await once(server, workload)
+  await once(bare, bareWorkload)
+  const results = []
+  for (let round = 1; round <= rounds; round++) {
+    progress(`${name}: round ${round} of ${rounds}`)
+    const floor = await once(bare, bareWorkload)
+    const own = await once(server, workload)
+    results.push({ ...own, ratio: own.cpu / floor.cpu })
+  }
+  const perSecond = median(results.map((result) => result.requests / result.seconds))
+  progress(`${name}: latencies at half of the load`)
+  const rate = Math.max(1, perSecond / 2)
+  const open = await load({ url: server.url, workload, connections, seconds: Math.max(seconds, 1), rate })
+  return {
+    name,
+    cpu: Number(median(results.map((result) => result.cpu)).toFixed(1)),
+    ratio: Number(median(results.map((result) => result.ratio)).toFixed(2)),
+    perSecond: Math.round(perSecond),
+    latencies: open.latencies ?? { p50: 0, p99: 0, p999: 0 },
+    megabytes: residentMegabytes(server.pid),
+    errors: results.reduce((sum, result) => sum + result.errors, open.errors),
+    generatorWasBottleneck: median(results.map((result) => result.busy)) > 0.95,
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? 0
+}

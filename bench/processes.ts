@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+
+const ticksPerSecond = 100
+
+/** A server under measurement: where it listens, and the processes whose CPU time counts. */
+export interface Server {
+  url: string
+  /** What else `ready` found. */
+  detail: string
+  pid: number
+  stop(): Promise<void>
+}
+
+/** Starts a program and waits until `ready` finds its address in what it prints. */
+export async function start(
+  command: string,
+  args: readonly string[],
+  environment: Record<string, string>,
+  ready: RegExp,
+): Promise<Server> {
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [, url = '', detail = ''] = await firstMatch(child, ready)
+  return {
+    url,
+    detail,
+    pid: child.pid ?? 0,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const exit = once(child, 'exit')
+      child.kill('SIGTERM')
+      await exit
+    },
+  }
+}
+
+function firstMatch(child: ChildProcess, ready: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const read = (chunk: Buffer) => {
+      text += chunk
+      const found = ready.exec(text)
+      if (found) resolve(found)
+    }
+    child.stdout?.on('data', read)
+    child.stderr?.on('data', read)
+    child.once('exit', (code) => reject(new Error(`${child.spawnfile} exited with ${code}: ${text}`)))
+  })
+}
+
+/** User and system time, in microseconds, of a process and all its descendants. */
+export function cpuMicroseconds(pid: number): number {
+  return family(pid).reduce((sum, member) => sum + ticks(member), 0) * (1e6 / ticksPerSecond)
+}
+
+/** Resident memory of a process and all its descendants, in MB. */
+export function residentMegabytes(pid: number): number {
+  const pages = family(pid).reduce((sum, member) => {
+    return sum + Number(/Rss:\s+(\d+)/.exec(read(`/proc/${member}/smaps_rollup`))?.[1] ?? 0)
+  }, 0)
+  return Math.round(pages / 1024)
+}
+
+function family(pid: number): number[] {
+  const parents = new Map<number, number>()
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const fields = afterName(read(`/proc/${entry}/stat`))
+    parents.set(Number(entry), Number(fields[1]))
+  }
+  const members = [pid]
+  for (const member of members) for (const [child, parent] of parents) if (parent === member) members.push(child)
+  return members
+}
+
+function ticks(pid: number): number {
+  const fields = afterName(read(`/proc/${pid}/stat`))
+  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
+}
+
+/** The name of a process may hold anything; what follows its closing bracket is numbers. */
+function afterName(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

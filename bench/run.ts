@@ -1,0 +1,140 @@
+// npm run bench: the service beside a bare server and its peers, in one run. See docs/performance.md.
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { table } from '../src/commands/terminal.ts'
+import { type Floor, measureFloors } from './floors.ts'
+import { type Effort, type Figures, measure } from './measure.ts'
+import { picture } from './picture.ts'
+import type { Server } from './processes.ts'
+import type { Workload } from './requests.ts'
+import { apiToken, type Filled, fillPostgres, fillSqlite, peers, startBare, startPeer } from './servers.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    size: { type: 'string', default: '1000' },
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string', default: 'sqlite,postgres,peers,floors' },
+    smoke: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (options.help) {
+  process.stdout.write(`npm run bench -- [--size 1000000] [--seconds 3] [--rounds 5] [--only sqlite,postgres,peers,floors] [--smoke]
+
+  --size     user groups in the database, filled by the bulk import
+  --seconds  how long each round lasts; --rounds  how many, the median counts
+  --smoke    seconds in all: checks that it runs and that nothing fails; writes no results
+`)
+  process.exit(0)
+}
+
+const groups = Number(options.size)
+const effort: Effort = options.smoke
+  ? { rounds: 1, seconds: 0.3, connections: 8 }
+  : { rounds: Number(options.rounds), seconds: Number(options.seconds), connections: 32 }
+const parts = options.smoke ? ['sqlite'] : options.only.split(',')
+const hot = Math.min(groups, 10_000)
+
+const figures: Figures[] = []
+const fillSpeeds: Record<string, number> = {}
+const progress = (text: string) => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}
+
+const bare = await startBare()
+try {
+  if (parts.includes('sqlite')) await measureEngine(await fillSqlite(groups), [1, 2])
+  if (parts.includes('postgres')) await measureEngine(await fillPostgres(groups), [1, 2])
+  if (parts.includes('peers')) for (const name of peers) await measurePeer(name)
+} finally {
+  await bare.stop()
+}
+const floors: Floor[] = parts.includes('floors') ? await measureFloors(20_000) : []
+progress('')
+report()
+
+async function measureEngine(filled: Filled, workers: readonly number[]): Promise<void> {
+  fillSpeeds[filled.engine] = filled.fillSpeed
+  try {
+    for (const count of workers) {
+      const server = await filled.serve(count)
+      try {
+        for (const workload of workloads(count)) await measureOne(filled.engine, count, server, workload)
+      } finally {
+        await server.stop()
+      }
+    }
+  } finally {
+    await filled.remove()
+  }
+}
+
+function workloads(workers: number): Workload[] {
+  const common = { groups, apiToken }
+  const reads: Workload[] = [
+    { ...common, name: 'look-up', operation: 'lookup', spread: hot },
+    { ...common, name: 'verify', operation: 'verify', spread: hot },
+  ]
+  if (workers > 1) return reads
+  const cold = reads.map((workload) => ({ ...workload, name: `${workload.name}, all groups`, spread: groups }))
+  return [
+    ...reads,
+    ...(groups > hot ? cold : []),
+    { ...common, name: 'create', operation: 'create', spread: hot },
+    { ...common, name: 'rotate', operation: 'rotate', spread: hot },
+    { ...common, name: 'mix 90/5/5', operation: 'mix', spread: hot },
+  ]
+}
+
+async function measureOne(engine: string, workers: number, server: Server, workload: Workload): Promise<void> {
+  const processes = workers === 1 ? '' : `, ${workers} processes`
+  figures.push(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, effort, progress))
+}
+
+async function measurePeer(name: (typeof peers)[number]): Promise<void> {
+  const peer = await startPeer(name)
+  try {
+    const workload: Workload = { name, operation: 'fixed', groups: 1, spread: 1, apiToken, fixed: peer.request }
+    figures.push(await measure(`peer: ${name}`, peer, bare, workload, effort, progress))
+  } finally {
+    await peer.stop()
+  }
+}
+
+function report(): void {
+  const rows = figures.map(({ name, ratio, cpu, perSecond, latencies, megabytes, errors, generatorWasBottleneck }) => [
+    name,
+    ratio.toFixed(2),
+    cpu.toFixed(1),
+    `${perSecond}${generatorWasBottleneck ? ' *' : ''}`,
+    ...[latencies.p50, latencies.p99, latencies.p999].map(String),
+    String(megabytes),
+    String(errors),
+  ])
+  const headings = ['', '× BARE', 'CPU µs', 'REQUESTS/S', 'P50 ms', 'P99', 'P99.9', 'RSS MB', 'ERRORS']
+  process.stdout.write(`${groups} user groups\n\n${table(headings, rows)}\n`)
+  if (figures.some((figure) => figure.generatorWasBottleneck))
+    process.stdout.write('* the load generator was the bottleneck\n')
+  for (const [engine, speed] of Object.entries(fillSpeeds))
+    process.stdout.write(`${engine}: filled ${speed} groups/s\n`)
+  for (const { name, cpu } of floors) process.stdout.write(`floor, ${name}: ${cpu.toFixed(1)} µs\n`)
+  if (!options.smoke) {
+    write('results.json', `${JSON.stringify({ ...circumstances(), figures, fillSpeeds, floors }, null, 2)}\n`)
+    write('results.svg', picture(figures))
+  }
+  if (figures.some(({ errors }) => errors > 0)) process.exitCode = 1
+}
+
+function circumstances() {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`
+  return { date: new Date().toISOString(), commit, node: process.version, machine, groups, effort }
+}
+
+function write(name: string, text: string): void {
+  writeFileSync(fileURLToPath(new URL(name, import.meta.url)), text)
+}

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { createPostgres } from '../test/support/postgres-server.ts'
+import { type Server, start } from './processes.ts'
+import { groupId, groupToken } from './requests.ts'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const main = here('../src/main.ts')
+const listening = /[Ll]istening on +(http\S+)/
+
+export const apiToken = 'uga_bench_0123456789abcdefghijklmnopqr'
+
+export function startBare(): Promise<Server> {
+  return start(process.execPath, [here('bare-server.ts')], {}, listening)
+}
+
+export const peers = ['oidc-provider', 'pocketbase', 'better-auth'] as const
+
+/** A peer prints where it listens, and the request it is to be asked. */
+export async function startPeer(name: (typeof peers)[number]): Promise<Server & { request: string }> {
+  const ready = /listening on (http\S+)\nrequest (".*")\n/
+  const server = await start(process.execPath, ['--no-warnings', here(`peers/${name}.ts`)], {}, ready)
+  return { ...server, request: JSON.parse(server.detail) }
+}
+
+export interface Filled {
+  engine: 'SQLite' | 'PostgreSQL'
+  /** Groups a second while it was filled. */
+  fillSpeed: number
+  serve(workers: number): Promise<Server>
+  remove(): Promise<void>
+}
+
+export async function fillSqlite(groups: number): Promise<Filled> {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
+  const environment = settings(`sqlite:${join(folder, 'bench.db')}`)
+  const fillSpeed = await fill(environment, groups)
+  return {
+    engine: 'SQLite',
+    fillSpeed,
+    serve: (workers) => startService(environment, workers),
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+export async function fillPostgres(groups: number): Promise<Filled> {
+  const server = await createPostgres({ shared_buffers: '512MB', max_wal_size: '4GB' })
+  await server.start()
+  const environment = settings(server.url)
+  const fillSpeed = await fill(environment, groups)
+  return {
+    engine: 'PostgreSQL',
+    fillSpeed,
+    serve: (workers) => startService(environment, workers),
+    remove: () => server.remove(),
+  }
+}
+
+function settings(url: string): Record<string, string> {
+  return { DATABASE_URL: url, UGS_MASTER_KEY: randomBytes(32).toString('base64'), UGS_API_TOKEN: apiToken }
+}
+
+function startService(environment: Record<string, string>, workers: number): Promise<Server> {
+  const own = { PORT: '0', UGS_LOG_LEVEL: 'warn', UGS_WORKERS: String(workers) }
+  return start(process.execPath, [main, 'serve'], { ...environment, ...own }, listening)
+}
+
+/** Fills by the bulk import, as an operator would who moves here. */
+async function fill(environment: Record<string, string>, groups: number): Promise<number> {
+  const first = await startService(environment, 1)
+  await first.stop()
+  const began = performance.now()
+  const child = spawn(process.execPath, [main, 'user-group', 'import', '-', '--format', 'jsonl'], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
+  Readable.from(lines(groups)).pipe(child.stdin)
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`the import exited with ${code}`)
+  return Math.round((groups / (performance.now() - began)) * 1000)
+}
+
+function* lines(groups: number): Generator<string> {
+  const batch = 1_000
+  for (let at = 0; at < groups; at += batch) {
+    let text = ''
+    for (let index = at; index < Math.min(at + batch, groups); index++)
+      text += `${JSON.stringify({ user_group_id: groupId(index), token: groupToken(index), properties: { region: 'eu' } })}\n`
+    yield text
+  }
+}
