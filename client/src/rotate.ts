@@ -67,8 +67,8 @@ async function found(
   lost: UserGroupServiceError,
 ): Promise<UserGroupRotateTokenAnswer | undefined> {
   // First without getting the token: getOrCreate alone would create a group that was deleted, or never was.
-  const { user_group: record } = await lookUp.record(providedId).catch(unreachable(lost))
-  const { user_group: group } = await lookUp.group(providedId).catch(unreachable(lost))
+  const { user_group: record } = await lookUp.record(providedId).catch(stillLost(lost))
+  const { user_group: group } = await lookUp.group(providedId).catch(stillLost(lost))
   if (group.token === currentToken) return undefined
   if (record.token_rotated_at !== null) return { success: 1, user_group: group }
   throw new UserGroupServiceError('answer_lost', `The answer was lost, and provided_id is another group's. ${advice}`, {
@@ -77,9 +77,10 @@ async function found(
   })
 }
 
-function unreachable(lost: UserGroupServiceError) {
+/** Whatever keeps the group from being found, the rotation may have happened. */
+function stillLost(lost: UserGroupServiceError) {
   return (error: unknown): never => {
-    if (!has(error, 'connection_failed') && !has(error, 'timed_out')) throw error
+    if (!(error instanceof UserGroupServiceError) || has(error, 'user_group_not_found')) throw error
     throw new UserGroupServiceError('answer_lost', lost.message, { cause: error })
   }
 }

@@ -180,12 +180,11 @@ export class UserGroupService {
     })
   }
 
-  /** The process is alive. */
   healthz(options?: CallOptions): Promise<wire.HealthAliveAnswer> {
     return this.#send({ method: 'GET', path: '/healthz' }, options)
   }
 
-  /** The database answers, too. */
+  /** The process is alive and its database answers. */
   readyz(options?: CallOptions): Promise<wire.HealthReadyAnswer> {
     return this.#send({ method: 'GET', path: '/readyz' }, options)
   }

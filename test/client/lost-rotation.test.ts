@@ -5,6 +5,11 @@ import { clientOf, failure, runningOnSqlite, unluckyClient } from './client.ts'
 
 const rotations = (seen: readonly string[]) => seen.filter((each) => each === 'POST /api/user').length
 
+const unavailable = {
+  status: 503,
+  body: '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}',
+}
+
 describe('a rotation whose answer is lost', async () => {
   const there = await runningOnSqlite()
   const direct = clientOf(there.service.url)
@@ -51,6 +56,10 @@ describe('a rotation whose answer is lost', async () => {
     const fresh = await currentToken(provided_id)
     const cutOff = await unluckyClient(t, there, ['lose', 'drop', 'drop'], { retries: 1 })
     assert.equal((await failure(cutOff.client.rotate(fresh, { provided_id }))).code, 'answer_lost')
+    const fresher = await currentToken(provided_id)
+    const refused = await unluckyClient(t, there, ['lose', unavailable], { retries: 0 })
+    const { code, cause } = await failure(refused.client.rotate(fresher, { provided_id }))
+    assert.deepEqual([code, (cause as { code: string }).code], ['answer_lost', 'unavailable'])
   })
 
   it("never hands out another group's token when the id was the wrong one, nor creates a group", async (t) => {
@@ -66,11 +75,6 @@ describe('a rotation whose answer is lost', async () => {
     assert.equal(missing.code, 'user_group_not_found')
     assert.equal((await failure(direct.getUserGroup('nobody'))).code, 'user_group_not_found')
   })
-
-  const unavailable = {
-    status: 503,
-    body: '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}',
-  }
 
   it('is repeated when the service refused it with 503', async (t) => {
     const { token } = await newGroup()
