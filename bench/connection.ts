@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 /** One keep-alive connection with one request on it at a time, parsed as little as will do. */
 export class Connection {
   readonly #socket: Socket
-  #received = Buffer.alloc(0)
+  #received: Buffer = Buffer.alloc(0)
   #done: ((answer: { ok: boolean; body: string }) => void) | undefined
 
   constructor(url: URL) {

@@ -82,6 +82,6 @@ async function run(order: LoadOrder): Promise<LoadResult> {
 }
 
 process.on('message', async (order: LoadOrder) => {
-  process.send?.(await run(order))
-  process.disconnect()
+  const result = await run(order)
+  process.send?.(result, () => process.disconnect?.())
 })
