@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
+import { readJsonLine, wishFor } from '../../src/commands/import-record.ts'
+import { readConfig } from '../../src/config.ts'
+import { openService, type Service } from '../../src/service.ts'
 import type { Engine, FreshDatabase } from '../support/engines.ts'
 import { type Environment, ugs, ugsReading } from '../support/service-process.ts'
 
@@ -15,9 +18,9 @@ export interface Terminal {
   /** What a command that succeeds prints with --json. */
   // biome-ignore lint/suspicious/noExplicitAny: the shape of an answer is what a test is about to assert.
   json(...args: string[]): Promise<any>
-  /** A new team, as an option. */
+  /** A new team, as an option. This and the next are made without a command, which takes longer to start than to run. */
   newTeam(): Promise<['--team', string]>
-  /** Creates groups as an import does, each field as a line of the file has it. */
+  /** Groups as an import makes them, each field as a line of the file has it. */
   importLines(team: readonly string[], ...lines: object[]): Promise<void>
 }
 
@@ -25,11 +28,14 @@ export interface Terminal {
 export function atTerminal(engine: Engine): Terminal {
   let database: FreshDatabase
   let folder: string
+  let service: Service
   before(async () => {
     database = await engine.freshDatabase()
     folder = mkdtempSync(join(tmpdir(), 'ugs-terminal-'))
+    service = await openService(readConfig(database.environment))
   })
   after(async () => {
+    await service.store.close()
     rmSync(folder, { recursive: true, force: true })
     await database.remove()
   })
@@ -46,11 +52,14 @@ export function atTerminal(engine: Engine): Terminal {
       return JSON.parse(stdout)
     },
     async newTeam() {
-      return ['--team', String((await terminal.json('team', 'create', 'A team')).id)]
+      return ['--team', String((await service.store.teams.create('A team', Date.now())).id)]
     },
     async importLines(team, ...lines) {
-      const { code, stderr } = await terminal.reading(jsonLines(lines), 'user-group', 'import', '-', ...team)
-      assert.equal(code, 0, stderr)
+      const { store, tokens } = service
+      const teamId = Number(team[1])
+      const wishes = lines.map((line) => wishFor(readJsonLine(JSON.stringify(line)), tokens, teamId, Date.now()))
+      const outcomes = await store.forTeam(teamId, null).userGroups.importBatch(wishes, Date.now())
+      for (const outcome of outcomes) assert.equal(outcome, 'created')
     },
   }
   return terminal
