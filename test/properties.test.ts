@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Caller } from './support/caller.ts'
 import { engines } from './support/engines.ts'
 import { running } from './support/running.ts'
+import { times } from './support/times.ts'
 
 const runs = Number(process.env.FUZZ_RUNS ?? 120)
 
@@ -30,6 +31,7 @@ const oddIds = [
 const idOrName = fc
   .oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 255 }),
+    fc.string({ unit: 'binary', minLength: 250, maxLength: 255, size: 'max' }),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
     fc.constantFrom(...oddIds),
   )
@@ -137,6 +139,17 @@ for (const engine of engines)
 
     it('comes back under ids that mean something to a path, an object or a database', async () => {
       for (const id of oddIds) await sendAndCompare(caller, id, { name: undefined, mapping: '{}', properties: '{}' })
+    })
+
+    it('comes back at the very limits of what is allowed', async () => {
+      const longest = (index: number) => `${index}`.padEnd(255, 'é')
+      const many = objectText(times(200, (index) => [longest(index), JSON.stringify(longest(index))]))
+      const deep = `${'{"a":'.repeat(31)}[]${'}'.repeat(31)}`
+      const large = `{"a":"${'x'.repeat(64 * 1024 - 8)}"}`
+      const id = '😀'.repeat(255)
+      await sendAndCompare(caller, id, { name: id, mapping: '{}', properties: deep })
+      await sendAndCompare(caller, `${'x'.repeat(254)}é`, { name: 'n', mapping: '{}', properties: large })
+      await sendAndCompare(caller, 'many', { name: 'n'.repeat(255), mapping: many, properties: '{}' })
     })
 
     it('comes back as it was changed, and what was not sent stays', async () => {
