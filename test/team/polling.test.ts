@@ -7,7 +7,7 @@ import { type AuditEvent, Team } from './team.ts'
 
 const processes = 4
 const writersEach = 3
-const groupsEach = 12
+const groupsEach = 10
 
 for (const engine of engines)
   describe(`reading the audit trail while ${processes} processes write it, on ${engine.name}`, () => {
