@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { commandsBeside } from '../contract/commands.ts'
+import { readConfig } from '../../src/config.ts'
+import { newId } from '../../src/ids.ts'
+import { openService } from '../../src/service.ts'
 import type { Answer, Caller } from '../support/caller.ts'
-import { quickStart } from '../support/quick-start.ts'
 import type { Environment } from '../support/service-process.ts'
 
 export interface AuditEvent {
@@ -146,7 +147,15 @@ function withQuery(path: string, query: Query): string {
 
 /** Another team of the same service, with the API token of an admin. */
 export async function anotherTeam(caller: Caller, environment: Environment): Promise<Team> {
-  const { makeTeam, makeApiToken } = commandsBeside({ ...environment, ...quickStart })
-  const id = await makeTeam('The others')
-  return new Team(caller, (await makeApiToken('--team', String(id), '--scope', 'admin')).token)
+  const { store, tokens, clock } = await openService(readConfig(environment))
+  try {
+    const now = clock.now()
+    const { id } = await store.teams.create('The others', now)
+    const secret = tokens.mintForApi()
+    const token = { id: newId(now), name: 'their admin', scopes: ['admin'] as const, expiresAt: null }
+    await store.forTeam(id, null).apiTokens.add({ ...token, hash: tokens.hash(secret) }, now)
+    return new Team(caller, secret)
+  } finally {
+    await store.close()
+  }
 }
