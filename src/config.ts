@@ -157,7 +157,7 @@ function masterKeySource(
 function parseDatabase(text: string): DatabaseLocation {
   if (/^postgres(ql)?:\/\/./.test(text)) return { engine: 'postgres', url: text }
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(text)?.[1]
-  if (path === undefined || path === ':memory:')
+  if (path === undefined || path === ':memory:' || path.startsWith('//'))
     throw new Error('is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE')
   return { engine: 'sqlite', path: resolve(path) }
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { invalid } from './errors.ts'
 import { tokenPattern } from './tokens/format.ts'
 
-// Nobody outside can know it, so nobody can send an object that passes for an inexact number.
 const mark = `inexact ${randomUUID()}`
 
 // Fifteen digits without an exponent always survive; only a text with more is worth a closer look.
@@ -11,7 +10,7 @@ const stringsAndNumbers = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g
 
 /**
  * JSON.parse that never rounds in silence: 12345678901234567890 must not become …567000. A number that would lose digits
- * becomes an object that `inexactNumber` knows. Keys like `__proto__` become ordinary own properties.
+ * becomes a symbol, which no schema takes for anything. Keys like `__proto__` become ordinary own properties.
  */
 export function parseJson(text: string): unknown {
   const value = JSON.parse(text)
@@ -20,12 +19,25 @@ export function parseJson(text: string): unknown {
   const marked = text.replaceAll(stringsAndNumbers, (token) =>
     token.startsWith('"') || isExact(token) ? token : `{"${mark}":"${token}"}`,
   )
-  return marked === text ? value : JSON.parse(marked)
+  return marked === text ? value : unmarked(JSON.parse(marked))
 }
 
 /** How the number was written, when `value` stands for one that would lose digits. */
-export function inexactNumber(value: object): string | undefined {
-  return Object.hasOwn(value, mark) ? (value as Record<string, string>)[mark] : undefined
+export function inexactNumber(value: unknown): string | undefined {
+  return typeof value === 'symbol' ? value.description : undefined
+}
+
+function unmarked(parsed: unknown): unknown {
+  const whole = { parsed }
+  const open: object[] = [whole]
+  for (let object = open.pop(); object !== undefined; object = open.pop()) {
+    for (const [key, inner] of Object.entries(object)) {
+      if (typeof inner !== 'object' || inner === null) continue
+      if (Object.hasOwn(inner, mark)) Object.defineProperty(object, key, { value: Symbol(inner[mark]) })
+      else open.push(inner)
+    }
+  }
+  return whole.parsed
 }
 
 function isExact(source: string): boolean {
@@ -66,12 +78,12 @@ export function keepableJson(object: object, field: string): string {
 }
 
 function refuseUnkeepable(value: unknown, path: string[]): void {
-  if (typeof value !== 'object' || value === null) return
   const number = inexactNumber(value)
   if (number !== undefined) {
     const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number
     throw invalid(fieldPath(path), `would lose digits as a number (${shown}); send it as a string`)
   }
+  if (typeof value !== 'object' || value === null) return
   if (path.length > keepable.levels) throw invalid(path[0] ?? '', 'must be at most 32 levels deep')
   for (const [key, inner] of Object.entries(value)) refuseUnkeepable(inner, [...path, key])
 }

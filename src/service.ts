@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { loadKeyRing } from './master-key.ts'
+import { Memory } from './memory.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 import type { Tokens } from './tokens/tokens.ts'
@@ -10,6 +11,7 @@ import { unlock } from './unlock.ts'
 export interface Service {
   store: Store
   tokens: Tokens
+  memory: Memory
   clock: Clock
 }
 
@@ -19,7 +21,8 @@ export async function openService(config: Config, onConnectionError?: (error: Er
   const ring = loadKeyRing(config.masterKey)
   const store = await openStore(config.database, { clock, ...(onConnectionError && { onConnectionError }) })
   try {
-    return { store, tokens: await unlock(ring, store.keys, clock.now()), clock }
+    const tokens = await unlock(ring, store.keys, clock.now())
+    return { store, tokens, memory: new Memory(() => store.version()), clock }
   } catch (error) {
     await store.close()
     throw error

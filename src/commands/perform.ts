@@ -18,12 +18,12 @@ export async function perform<Answer extends object>(
   operation: TeamOperation,
   { id = '', body, query }: Request = {},
 ): Promise<Answer> {
-  const { store, tokens, clock } = service
+  const { store, tokens, memory, clock } = service
   const team = store.forTeam((await teamNamed(service, teamId)).id, null)
   const answer = await operation.handle({
     body: operation.body && validator(operation.body, 'The input')(body),
     query: operation.query && validator(operation.query, 'The options')(query ?? {}),
-    ...{ id, team, teamId, tokens, clock, caller: terminal(teamId) },
+    ...{ id, team, teamId, tokens, memory, clock, caller: terminal(teamId) },
   })
   return answer as Answer
 }

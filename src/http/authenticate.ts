@@ -22,7 +22,7 @@ export type Authenticate = (request: FastifyRequest, reply: FastifyReply, scope:
 const challenge = { 'WWW-Authenticate': 'Token' }
 
 /** Decides who is calling, before the body is read, with one look-up by the keyed hash of the API token. */
-export function authenticator({ store, tokens, clock }: Service, limits: Limits): Authenticate {
+export function authenticator({ store, tokens, memory, clock }: Service, limits: Limits): Authenticate {
   const failures = new AuthFailures(limits.authFailureLimit)
   const rates = limits.rateLimit > 0 ? new RequestRates(limits.rateLimit) : undefined
 
@@ -37,8 +37,10 @@ export function authenticator({ store, tokens, clock }: Service, limits: Limits)
   return async (request, reply, scope) => {
     const token = /^token +([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (token === undefined) return refuse(request, 'unauthenticated')
-    const hash = tokens.lookupApiToken(token)
-    const caller = hash && (await store.findCaller(hash))
+    const caller = await memory.recall(`api_token ${tokens.fingerprint(token)}`, async () => {
+      const hash = tokens.lookupApiToken(token)
+      return hash && store.findCaller(hash)
+    })
     if (caller === undefined || !isUsable(caller, clock.now())) return refuse(request, 'invalid_api_token')
     request.caller = caller
     uses.note(caller, clock.now())

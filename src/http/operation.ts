@@ -8,7 +8,7 @@ import type { Authenticate } from './authenticate.ts'
 import { validator } from './validate.ts'
 
 /** What a handler works with: the caller's team, and nothing of any other. */
-export interface TeamContext<Body = undefined, Query = unknown> extends Pick<Service, 'tokens' | 'clock'> {
+export interface TeamContext<Body = undefined, Query = unknown> extends Pick<Service, 'tokens' | 'memory' | 'clock'> {
   body: Body
   query: Query
   /** The last part of a path that ends in {…}, decoded; otherwise ''. */
@@ -113,7 +113,7 @@ export function routePath(path: string): string {
   return path.replace(/\{\w+\}$/, ':id')
 }
 
-function teamHandler(declared: TeamOperation, { store, tokens, clock }: Service) {
+function teamHandler(declared: TeamOperation, { store, tokens, memory, clock }: Service) {
   const readBody = bodyReader(declared)
   const readQuery = declared.query && validator(declared.query, 'The query')
   return async (request: FastifyRequest) => {
@@ -124,7 +124,7 @@ function teamHandler(declared: TeamOperation, { store, tokens, clock }: Service)
     const { id = '' } = request.params as { id?: string }
     const { teamId } = caller
     const team = store.forTeam(teamId, caller.name)
-    const answer = await declared.handle({ body, query, id, team, teamId, caller, tokens, clock })
+    const answer = await declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock })
     return { success: 1, ...answer }
   }
 }

@@ -1,7 +1,7 @@
 import { type ApiToken, type Caller, isUsable, type NewApiToken, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
 import { type Database, run, sql, type Work } from './database.ts'
-import { type Actor, record } from './events.ts'
+import { type Actor, record, takeTurn } from './events.ts'
 import type { ApiTokens } from './store.ts'
 
 type ApiTokenRow = [
@@ -68,29 +68,22 @@ export class ApiTokenStore implements ApiTokens {
 
   revoke(id: number, now: number, lastAdmin: 'keep' | 'may_go'): Promise<ApiToken | undefined> {
     const actor = this.#actor
-    return this.#database
-      .write(function* () {
-        // Recorded first: that makes two who revoke at once take turns, and the second sees what the first has done.
-        yield* record(actor, 'api_token.revoked', String(id), now)
-        const [row] = yield* run(revoke, actor.teamId, id, now)
-        if (row === undefined) throw new NothingRevoked()
-        const left = (yield* run(ofTeam, actor.teamId)).map(apiToken)
-        const isAdmin = (token: ApiToken) => isUsable(token, now) && token.scopes.includes('admin')
-        if (lastAdmin === 'keep' && apiToken(row).scopes.includes('admin') && !left.some(isAdmin))
-          throw new ServiceError('conflict', {
-            message: 'This is the last API token of the team with the scope "admin"; create another one first.',
-          })
-        return apiToken(row)
-      }, 'once')
-      .catch((error: unknown) => {
-        if (error instanceof NothingRevoked) return undefined
-        throw error
-      })
+    return this.#database.write(function* () {
+      // Of two who revoke at once the second sees what the first has done.
+      yield* takeTurn(actor.teamId)
+      const [row] = yield* run(revoke, actor.teamId, id, now)
+      if (row === undefined) return undefined
+      const left = (yield* run(ofTeam, actor.teamId)).map(apiToken)
+      const isAdmin = (token: ApiToken) => isUsable(token, now) && token.scopes.includes('admin')
+      if (lastAdmin === 'keep' && apiToken(row).scopes.includes('admin') && !left.some(isAdmin))
+        throw new ServiceError('conflict', {
+          message: 'This is the last API token of the team with the scope "admin"; create another one first.',
+        })
+      yield* record(actor, 'api_token.revoked', String(id), now)
+      return apiToken(row)
+    }, 'once')
   }
 }
-
-/** Rolls the transaction back with the event in it. */
-class NothingRevoked extends Error {}
 
 export async function noteApiTokenUse(database: Database, id: number, now: number): Promise<void> {
   await database.write(() => run(noteUse, id, now), 'repeatable')

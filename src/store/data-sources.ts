@@ -2,7 +2,7 @@ import type { DataSource, DataSourceChange, NewDataSource } from '../data-source
 import { ServiceError } from '../errors.ts'
 import { type DataSourceRow, dataSource } from './data-source-row.ts'
 import { type Database, isUniqueViolation, run, sql, type Work } from './database.ts'
-import { type Actor, record } from './events.ts'
+import { type Actor, record, takeTurn } from './events.ts'
 import type { DataSources } from './store.ts'
 
 const schemaExists = sql<[id: string]>`select id from data_schema where team_id = $1 and id = $2`
@@ -47,6 +47,7 @@ export class DataSourceStore implements DataSources {
     const actor = this.#actor
     const { id, schemaId, providedId, name, kind, connection } = source
     return this.#database.write(function* () {
+      yield* takeTurn(actor.teamId)
       yield* requireSchema(actor.teamId, schemaId)
       const [row] = yield* run(
         insertUnlessThere,
@@ -74,6 +75,7 @@ export class DataSourceStore implements DataSources {
     const { providedId, schemaId, name, kind, connection } = change
     try {
       return await this.#database.write(function* () {
+        yield* takeTurn(teamId)
         const [there] = yield* run(byEitherId, teamId, id)
         if (there === undefined) return undefined
         const { id: ownId, providedId: old } = dataSource(there)
@@ -97,6 +99,7 @@ export class DataSourceStore implements DataSources {
     const actor = this.#actor
     const { teamId } = actor
     return this.#database.write(function* () {
+      yield* takeTurn(teamId)
       const [there] = yield* run(byEitherId, teamId, id)
       if (there === undefined) return false
       const source = dataSource(there)

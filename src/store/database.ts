@@ -55,6 +55,8 @@ export interface Database {
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T>
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
+  /** Changes with every commit of any process, when the engine can tell at next to no cost; undefined when it cannot. */
+  version(): number | undefined
   stats(): DatabaseStats
   close(): Promise<void>
 }

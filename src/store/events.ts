@@ -53,6 +53,15 @@ export interface Actor {
   apiToken: string | null
 }
 
+const waitForTurn = sql`
+  insert into event_position (team_id, last) values ($1, 0)
+  on conflict (team_id) do update set last = event_position.last`
+
+/** From here to the commit no other change of the team's is under way that takes its turn too: what is checked stays so. */
+export function* takeTurn(teamId: number): Work<void> {
+  yield* run(waitForTurn, teamId)
+}
+
 /** Part of the transaction of the change it records: both happen, or neither. */
 export function* record(
   actor: Actor,

@@ -4,6 +4,7 @@ import { fieldPath } from '../json.ts'
 import type { Mapping } from '../user-groups/user-group.ts'
 import { type DataSourceRow, dataSource } from './data-source-row.ts'
 import { run, sql, type Value, type Work } from './database.ts'
+import { takeTurn } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
 
 const insertEntry = sql`
@@ -32,7 +33,10 @@ export function* addEntries(teamId: number, groupId: number, mapping: Mapping): 
   const entries = Object.entries(mapping)
   if (entries.length === 0) return
   const [strict] = yield* run(strictness, teamId)
-  if (strict?.[0] === 1) yield* refuseUnknown(teamId, mapping)
+  if (strict?.[0] === 1) {
+    yield* takeTurn(teamId)
+    yield* refuseUnknown(teamId, mapping)
+  }
   for (const [schemaId, value] of entries)
     if (isStorable(schemaId) && isStorable(value)) yield* run(insertEntry, teamId, value, groupId, schemaId)
 }
@@ -60,6 +64,7 @@ export function* refuseUnknownSources(
   if (values.size === 0) return []
   const [strict] = yield* run(strictness, teamId)
   if (strict?.[0] !== 1) return []
+  yield* takeTurn(teamId)
   const known = yield* resolve(teamId, Object.fromEntries([...values].map((value) => [value, value])))
   return mappings.map((mapping) => {
     const unknown = Object.entries(mapping).find(([, value]) => !known.has(value))

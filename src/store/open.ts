@@ -42,6 +42,7 @@ function storeOn(database: Database): Store {
     noteUse: (apiTokenId, now) => noteApiTokenUse(database, apiTokenId, now),
     forTeam: (teamId, apiToken) => new SqlTeamStore(database, { teamId, apiToken }),
     pruneHistory: (before, batch) => pruneHistory(database, before, batch),
+    version: () => database.version(),
     stats: () => database.stats(),
     close: () => database.close(),
   }

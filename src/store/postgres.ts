@@ -100,6 +100,10 @@ class Postgres implements Database {
     }, 'once')
   }
 
+  version(): undefined {
+    return undefined
+  }
+
   stats() {
     const { totalCount, idleCount, waitingCount } = this.#pool
     return { commits: this.#commits, connections: totalCount, idle: idleCount, waiting: waitingCount }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
 import { type Database, run, sql } from './database.ts'
-import { type Actor, record } from './events.ts'
+import { type Actor, record, takeTurn } from './events.ts'
 import type { Schemas } from './store.ts'
 
 type SchemaRow = [id: string, name: string, createdAt: number]
@@ -47,6 +47,7 @@ export class SchemaStore implements Schemas {
   delete(id: string, now: number): Promise<boolean> {
     const actor = this.#actor
     return this.#database.write(function* () {
+      yield* takeTurn(actor.teamId)
       const [uses] = yield* run(countUses, actor.teamId, id)
       const count = uses?.[0] ?? 0
       if (count > 0)

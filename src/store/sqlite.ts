@@ -76,9 +76,15 @@ class Sqlite implements Database {
   #queue: QueuedWrite[] = []
   #draining: Promise<void> | undefined
   #commits = 0
+  /** Moves with the commits of other connections only; our own are counted beside it. */
+  readonly #othersVersion: StatementSync
+  #lastSeen: number | undefined
+  #changes = 0
 
   constructor(connection: DatabaseSync) {
     this.#connection = connection
+    this.#othersVersion = connection.prepare('pragma data_version')
+    this.#othersVersion.setReturnArrays(true)
   }
 
   async read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
@@ -110,6 +116,7 @@ class Sqlite implements Database {
       this.#connection.exec('begin immediate')
       const result = this.#perform(work)
       this.#connection.exec('commit')
+      this.#changes += 1
       return result
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('rollback')
@@ -117,6 +124,15 @@ class Sqlite implements Database {
     } finally {
       this.#connection.exec(`pragma busy_timeout = ${blockingPatience}`)
     }
+  }
+
+  version(): number {
+    const [theirs] = this.#othersVersion.get() as unknown as [number]
+    if (theirs !== this.#lastSeen) {
+      this.#lastSeen = theirs
+      this.#changes += 1
+    }
+    return this.#changes
   }
 
   stats() {
@@ -163,6 +179,7 @@ class Sqlite implements Database {
       for (const write of writes) settled.push(this.#performAlone(write))
       this.#connection.exec('commit')
       this.#commits += 1
+      this.#changes += 1
       for (const settle of settled) settle()
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('rollback')

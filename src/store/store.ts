@@ -30,6 +30,8 @@ export interface Store {
   forTeam(teamId: number, apiToken: string | null): TeamStore
   /** Forgets one batch of events, and of tokens long rotated, from before a time; returns how many they were. */
   pruneHistory(before: number, batch: number): Promise<number>
+  /** Changes with every commit of any process; undefined where the engine cannot tell at next to no cost. */
+  version(): number | undefined
   stats(): DatabaseStats
   close(): Promise<void>
 }

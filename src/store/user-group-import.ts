@@ -71,8 +71,10 @@ function storeNew(
       candidates.map(({ group }) => group.mapping),
     )
     const refusals = new Map(candidates.map((candidate, index) => [candidate, unmapped[index]]))
+    refuseInOrder(candidates, refusals, decided)
     const created: ImportedUserGroup[] = []
-    for (let open = candidates; open.length > 0; open = open.filter((candidate) => !decided.has(candidate))) {
+    const undecided = () => candidates.filter((candidate) => !decided.has(candidate))
+    for (let open = undecided(); open.length > 0; open = undecided()) {
       const attempted = independent(open.filter((candidate) => refusals.get(candidate) === undefined))
       for (const [candidate, outcome] of yield* insert(teamId, attempted, now)) {
         decided.set(candidate, outcome)
@@ -130,6 +132,20 @@ function independent(candidates: readonly Candidate[]): Candidate[] {
     seen.add(`id ${candidate.providedId}`).add(`token ${hashOf(candidate)}`)
     return seen.size === before + 2
   })
+}
+
+/** A line with a bad mapping is refused, unless one before it may make the group: then it asks for what is there. */
+function refuseInOrder(
+  candidates: readonly Candidate[],
+  refusals: ReadonlyMap<Candidate, ServiceError | undefined>,
+  decided: Map<Candidate, ImportOutcome>,
+): void {
+  const mayExist = new Set<string>()
+  for (const candidate of candidates) {
+    const refusal = refusals.get(candidate)
+    if (refusal === undefined) mayExist.add(candidate.providedId)
+    else if (!mayExist.has(candidate.providedId)) decided.set(candidate, refusal)
+  }
 }
 
 /** Decides those for which there is a reason not to be inserted. */

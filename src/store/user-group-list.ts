@@ -51,16 +51,9 @@ function asciiLowerCase(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase())
 }
 
-/** The first text, byte by byte, that is behind all that begin with `prefix`. */
+/** Behind all that begin with `prefix`, byte by byte: they are 255 characters at most, and none is above U+10FFFF. */
 function behindPrefix(prefix: string): string {
-  const points = [...prefix]
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    const next = (last.codePointAt(0) ?? 0) + 1
-    if (next > 0x10ffff) continue
-    // The surrogates are no characters: U+D7FF is followed by U+E000.
-    return points.join('') + String.fromCodePoint(next === 0xd800 ? 0xe000 : next)
-  }
-  return '\u{10ffff}'
+  return prefix + '\u{10ffff}'.repeat(256)
 }
 
 export function userGroupRecord(teamId: number, row: statements.RecordRow): UserGroupRecord {

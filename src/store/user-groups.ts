@@ -54,7 +54,8 @@ export class UserGroupStore implements UserGroups {
         wish = make()
       }
     }, 'repeatable')
-    return { group: this.#userGroup(row), created: row[0] === wish.id }
+    // The seal is ours alone; another process may have made the same id.
+    return { group: this.#userGroup(row), created: Buffer.compare(row[4], wish.token.bytes) === 0 }
   }
 
   async replaceToken(current: Uint8Array, replacement: TokenReplacement, now: number): Promise<UserGroup> {

@@ -44,11 +44,14 @@ export const getOrCreateByPost = operation({
   handle,
 })
 
-async function handle({ body, team, teamId, tokens, clock }: TeamContext<Static<typeof GetOrCreateIn>>) {
+async function handle({ body, team, teamId, tokens, memory, clock }: TeamContext<Static<typeof GetOrCreateIn>>) {
   // Checked for an existing group too: a request is right or wrong whoever was first.
-  const properties = keepableJson(body.properties ?? {}, 'properties')
-  const existing = await team.userGroups.find(body.user_group_id)
-  if (existing) return { new_user_group: false, user_group: present(existing, tokens.openToken(existing)) }
+  const properties = body.properties === undefined ? '{}' : keepableJson(body.properties, 'properties')
+  const existing = await memory.recall(`user_group ${teamId} ${body.user_group_id}`, async () => {
+    const group = await team.userGroups.find(body.user_group_id)
+    return group && present(group, tokens.openToken(group))
+  })
+  if (existing) return { new_user_group: false, user_group: existing }
 
   const now = clock.now()
   const { group, created } = await team.userGroups.getOrCreate(() => {

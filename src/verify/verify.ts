@@ -44,9 +44,11 @@ export const verifyToken = operation({
       expires_at: null,
     },
   },
-  async handle({ body, team, tokens, clock }) {
-    const hash = tokens.lookup(body.token)
-    const verified = hash && (await team.userGroups.verify(hash))
+  async handle({ body, team, teamId, tokens, memory, clock }) {
+    const verified = await memory.recall(`token ${teamId} ${tokens.fingerprint(body.token)}`, async () => {
+      const hash = tokens.lookup(body.token)
+      return hash && team.userGroups.verify(hash)
+    })
     if (verified === undefined) return { active: false, reason: 'unknown' as const }
     if (verified.validUntil !== null && verified.validUntil <= clock.now())
       return { active: false, reason: 'rotated' as const }

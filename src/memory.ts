@@ -1,0 +1,39 @@
+const mostEntries = 20_000
+
+/**
+ * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read.
+ * Where it cannot say so at no cost, `version` is undefined and nothing is kept: an answer is never stale.
+ */
+export class Memory {
+  readonly #version: () => number | undefined
+  readonly #entries = new Map<string, unknown>()
+  #asOf: number | undefined
+
+  constructor(version: () => number | undefined) {
+    this.#version = version
+  }
+
+  /** What `read` gave for the key, or gives now. What is not there (undefined) is not kept. */
+  async recall<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const version = this.#version()
+    if (version === undefined) return read()
+    if (version !== this.#asOf) {
+      this.#entries.clear()
+      this.#asOf = version
+    }
+    const known = this.#entries.get(key)
+    if (known !== undefined) return known as T
+    const value = await read()
+    // Something may have changed while we read; then the next look clears the map, this entry with it.
+    if (this.#asOf === version && value !== undefined) this.#keep(key, value)
+    return value
+  }
+
+  #keep(key: string, value: unknown): void {
+    if (this.#entries.size >= mostEntries) {
+      const [oldest] = this.#entries.keys()
+      this.#entries.delete(oldest ?? '')
+    }
+    this.#entries.set(key, value)
+  }
+}
