@@ -84,11 +84,11 @@ describe('every ugs command', () => {
       assert.equal(stderr, '', `ugs ${ugs}`)
       const printed = JSON.parse(stdout)
       if (ugs.startsWith('api-token create')) id = String(printed.id)
-      if (!/ (list|show)$|^events/.test(ugs)) continue
+      if (!Array.isArray(printed) || ugs === 'doctor') continue
       const forPeople = await runCommand(premises.environment, ...words)
       assert.equal(forPeople.stderr, '')
       assert.ok(!forPeople.stdout.includes('\x1b'), 'no colour where nobody looks')
-      if (Array.isArray(printed)) assertAligned(forPeople.stdout, printed.length)
+      assertAligned(forPeople.stdout, printed.length)
     }
   })
 })

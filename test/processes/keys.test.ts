@@ -16,7 +16,8 @@ for (const engine of engines)
     it('fails no request while the service runs, and changes no token', async (t) => {
       const { premises, onlyNew, both } = await withTwoKeys(t, engine)
       const first = await premises.start()
-      const tokens = await create(first.caller, 200)
+      const tokens = await create(first.caller, 800)
+      const busy = [...tokens].slice(200).map(([id, token]) => ({ id, token, former: [], pending: false }))
       await first.caller.call('POST', '/api/schemas', { json: { id: 'sales', name: 'Sales' } })
       const dataSource = { schema_id: 'sales', provided_id: 'acme-db', name: 'Acme DB', connection: { host: 'db' } }
       assert.equal((await first.caller.call('POST', '/api/data_sources', { json: dataSource })).status, 200)
@@ -24,12 +25,12 @@ for (const engine of engines)
       await first.stop()
 
       const second = await premises.start(both)
-      const load = new Load(second.caller, 'busy')
-      await eventually('the load runs', () => load.acknowledged > 20)
+      // It also rotates groups whose tokens are being sealed anew.
+      const load = new Load(second.caller, 'busy', busy)
       const rotated = await runCommand({ ...premises.environment, ...both }, 'keys', 'rotate', '--json')
       assert.equal(rotated.code, 0, rotated.stderr)
       const { key, resealed, retired } = JSON.parse(rotated.stdout)
-      assert.ok(resealed >= tokens.size)
+      assert.ok(resealed >= 200, `${resealed}`)
       assert.equal(retired.length, 1, 'the old key is no longer needed')
       await load.end()
       assert.deepEqual(load.failures, [])
@@ -48,7 +49,7 @@ for (const engine of engines)
       const { premises, onlyNew, both } = await withTwoKeys(t, engine)
       const groups = 700
       const service = await premises.start()
-      const tokens = await create(service.caller, groups)
+      const tokens = sample(await create(service.caller, groups))
       await slowDown(engine, premises.environment)
       await killInTheMiddle({ ...premises.environment, ...both }, groups)
 
@@ -90,6 +91,11 @@ async function withTwoKeys(context: Parameters<typeof Premises.open>[0], engine:
 async function create(caller: Caller, count: number): Promise<Map<string, string>> {
   const answers = await Promise.all(times(count, (i) => caller.getOrCreate(`group ${i}`)))
   return new Map(answers.map(({ body }) => [body.user_group.provided_id, body.user_group.token]))
+}
+
+/** A tenth, over the whole length. */
+function sample(tokens: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map([...tokens].filter((_, index) => index % 10 === 0))
 }
 
 async function assertTokens(caller: Caller, tokens: ReadonlyMap<string, string>): Promise<void> {

@@ -9,18 +9,27 @@ export interface TrackedGroup {
   pending: boolean
 }
 
+const clients = 8
+
 /** Clients that create and rotate without a pause, and keep book of every acknowledgement. */
 export class Load {
-  readonly groups: TrackedGroup[] = []
+  readonly groups: TrackedGroup[]
   readonly failures: string[] = []
   acknowledged = 0
   readonly #caller: Caller
   readonly #clients: Promise<void>[]
   #ending = false
 
-  constructor(caller: Caller, name: string, clients = 8) {
+  /** `adopted` are groups that are there already, shared out among the clients. */
+  constructor(caller: Caller, name: string, adopted: readonly TrackedGroup[] = []) {
     this.#caller = caller
-    this.#clients = Array.from({ length: clients }, (_, client) => this.#work(`${name} ${client}`))
+    this.groups = [...adopted]
+    this.#clients = Array.from({ length: clients }, (_, client) =>
+      this.#work(
+        `${name} ${client}`,
+        adopted.filter((_group, index) => index % clients === client),
+      ),
+    )
   }
 
   /** Lets every client finish the call it is in. */
@@ -29,8 +38,7 @@ export class Load {
     await Promise.all(this.#clients)
   }
 
-  async #work(name: string): Promise<void> {
-    const own: TrackedGroup[] = []
+  async #work(name: string, own: TrackedGroup[]): Promise<void> {
     for (let turn = 0; !this.#ending; turn++) {
       // Two rotations for a new group, so that each group has a few tokens behind it.
       const known = turn % 3 === 0 ? undefined : own[turn % own.length]
