@@ -97,7 +97,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     // A request that still arrives on an open connection while we shut down is served, and its connection closed.
     return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16 * 1024 },
     frameworkErrors: answerError,
     clientErrorHandler: (error, socket) => {
       const status = underWay.answerUnparsable(error, socket)

@@ -40,6 +40,8 @@ export function refuseEmptyPatch(body: object, fields: readonly string[]): void 
 /** A time on the wire: ISO 8601 in UTC, to the millisecond at most. */
 export function parseTime(text: string, field: string): number {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw invalid(field, `must be a time such as "${isoTime(0)}"`)
+  // Date.parse takes 30 February for 1 March.
+  if (Number.isNaN(time) || !isoTime(time).startsWith(text.slice(0, 10)))
+    throw invalid(field, `must be a time such as "${isoTime(0)}"`)
   return time
 }

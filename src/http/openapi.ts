@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
+import type { Scope } from '../api-tokens/api-token.ts'
 import { catalogue, type ErrorCode } from '../errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -65,7 +66,7 @@ function describeOperation(declared: Operation, components: Components): Json {
       ? { security: [] }
       : {
           security: [{ apiToken: [] }],
-          description: `Needs an API token of scope \`${declared.scope}\` or \`admin\`.`,
+          description: `Needs an API token of scope ${neededScope(declared.scope)}.`,
         }),
     parameters: [...pathParameters(declared.path), ...queryParameters(query)],
     ...(body && {
@@ -79,6 +80,10 @@ function describeOperation(declared: Operation, components: Components): Json {
       ...errorResponses(errorCodes(declared), components),
     },
   }
+}
+
+function neededScope(scope: Scope): string {
+  return scope === 'admin' ? '`admin`' : `\`${scope}\` or \`admin\``
 }
 
 export function replySchema({ reply }: Operation) {

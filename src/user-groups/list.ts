@@ -49,6 +49,7 @@ function cursor(position: number): string {
 
 function parseCursor(text: string): number {
   const position = /^after (\d{1,16})$/.exec(Buffer.from(text, 'base64url').toString())?.[1]
-  if (position === undefined) throw invalid('cursor', 'must be a next_cursor of this list')
+  if (position === undefined || cursor(Number(position)) !== text)
+    throw invalid('cursor', 'must be a next_cursor of this list')
   return Number(position)
 }
