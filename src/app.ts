@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS } from 'node:http'
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { createApiToken } from './api-tokens/create.ts'
 import { listApiTokens } from './api-tokens/list.ts'
 import { revokeApiToken } from './api-tokens/revoke.ts'
@@ -13,12 +19,12 @@ import { ServiceError } from './errors.ts'
 import { listEvents } from './events/list.ts'
 import { authenticator, type Limits } from './http/authenticate.ts'
 import { acceptJson, bodyLimit } from './http/body.ts'
-import { RequestsUnderWay, tendConnections } from './http/connections.ts'
+import { answerOddRequests, lingerBriefly, RequestsUnderWay } from './http/connections.ts'
 import { documentPaths, serveDocuments } from './http/documents.ts'
 import { answerError, answerNotFound, standingHeaders } from './http/error-handler.ts'
 import { healthz, readyz } from './http/health.ts'
 import type { Metrics } from './http/metrics.ts'
-import { type Operation, route, routePath } from './http/operation.ts'
+import { entry, type Operation, route, routePath } from './http/operation.ts'
 import { createSchema } from './schemas/create.ts'
 import { deleteSchema } from './schemas/delete.ts'
 import { getSchema } from './schemas/get.ts'
@@ -79,6 +85,7 @@ export interface AppOptions {
 export function buildApp(options: AppOptions): FastifyInstance {
   const { service, limits, log, metrics, collectMetrics, configuredToken } = options
   const underWay = new RequestsUnderWay()
+  const isLogging = ['trace', 'debug', 'info'].includes(log.level)
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -107,30 +114,20 @@ export function buildApp(options: AppOptions): FastifyInstance {
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: method !== 'HEAD', overrideExisting: true })
 
   app.decorateRequest('caller', null)
-  app.addHook('onRequest', async (request, reply) => {
+  app.decorateRequest('operation', 'none')
+  // Hooks with callbacks: a promise each would cost a request as much as its look-up.
+  app.addHook('onRequest', (request, reply, done) => {
     underWay.begin(reply)
     reply.headers(standingHeaders(request.id))
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
-      throw new ServiceError('invalid_request', { message: 'The request has no Host header.' })
-    // Before the body is read, as nobody will look at it.
-    if (request.is404) throw new ServiceError('not_found')
+    done(unservable(request))
   })
-  app.addHook('onResponse', async (request, reply) => {
-    const operation = request.routeOptions.config.operation ?? 'none'
-    metrics.count(operation, reply.statusCode, reply.elapsedTime / 1000)
-    log.info(
-      {
-        request_id: request.id,
-        operation,
-        status: reply.statusCode,
-        duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
-        team_id: request.caller?.teamId,
-        api_token_id: request.caller?.id,
-      },
-      'request',
-    )
+  app.addHook('onResponse', (request, reply, done) => {
+    metrics.count(request.operation, reply.statusCode, reply.elapsedTime / 1000)
+    if (isLogging) logRequest(log, request, reply)
+    lingerBriefly(request.raw)
+    done()
   })
-  tendConnections(app)
+  answerOddRequests(app.server)
   acceptJson(app)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(answerNotFound)
@@ -140,8 +137,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.route({
     method: 'GET',
     url: '/metrics',
-    config: { operation: 'metrics' },
-    onRequest: (request, reply) => authenticate(request, reply, 'admin'),
+    onRequest: entry('metrics', (request, reply) => authenticate(request, reply, 'admin')),
     handler: async (_request, reply) => reply.type(metrics.registry.contentType).send(await collectMetrics()),
   })
   serveDocuments(app, operations, version)
@@ -150,10 +146,23 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app
 }
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    operation?: string
+function unservable({ headers, raw, is404 }: FastifyRequest): ServiceError | undefined {
+  if (headers.host === undefined && raw.httpVersion === '1.1')
+    return new ServiceError('invalid_request', { message: 'The request has no Host header.' })
+  // Before the body is read, as nobody will look at it.
+  return is404 ? new ServiceError('not_found') : undefined
+}
+
+function logRequest(log: FastifyBaseLogger, request: FastifyRequest, reply: FastifyReply): void {
+  const line = {
+    request_id: request.id,
+    operation: request.operation,
+    status: reply.statusCode,
+    duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+    team_id: request.caller?.teamId,
+    api_token_id: request.caller?.id,
   }
+  log.info(line, 'request')
 }
 
 function refuseOtherMethods(app: FastifyInstance, taken: readonly { method: string; path: string }[]): void {

@@ -13,19 +13,24 @@ export class Memory {
     this.#version = version
   }
 
-  /** What `read` gave for the key, or gives now. What is not there (undefined) is not kept. */
-  async recall<T>(key: string, read: () => Promise<T>): Promise<T> {
+  /** What is known of the key and still true. */
+  peek<T>(key: string): T | undefined {
     const version = this.#version()
-    if (version === undefined) return read()
     if (version !== this.#asOf) {
       this.#entries.clear()
       this.#asOf = version
     }
-    const known = this.#entries.get(key)
-    if (known !== undefined) return known as T
+    return this.#entries.get(key) as T | undefined
+  }
+
+  /** What `read` gave for the key, or gives now. What is not there (undefined) is not kept. */
+  async recall<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const known = this.peek<T>(key)
+    if (known !== undefined) return known
+    const asOf = this.#asOf
     const value = await read()
     // Something may have changed while we read; then the next look clears the map, this entry with it.
-    if (this.#asOf === version && value !== undefined) this.#keep(key, value)
+    if (asOf !== undefined && asOf === this.#asOf && value !== undefined) this.#keep(key, value)
     return value
   }
 

@@ -7,6 +7,8 @@ import { AuthFailures, RequestRates } from './rate-limits.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
+    /** The id of the operation, for logs and metrics. */
+    operation: string
   }
 }
 
@@ -17,7 +19,8 @@ export interface Limits {
   authFailureLimit: number
 }
 
-export type Authenticate = (request: FastifyRequest, reply: FastifyReply, scope: Scope) => Promise<void>
+/** Throws, or returns at once when the caller is remembered. */
+export type Authenticate = (request: FastifyRequest, reply: FastifyReply, scope: Scope) => void | Promise<void>
 
 const challenge = { 'WWW-Authenticate': 'Token' }
 
@@ -28,23 +31,18 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
 
   const uses = new UseNotes(store)
 
-  const refuse = (request: FastifyRequest, code: 'unauthenticated' | 'invalid_api_token'): never => {
+  const refusal = (request: FastifyRequest, code: 'unauthenticated' | 'invalid_api_token'): ServiceError => {
     const wait = failures.count(request.ip, clock.now())
-    if (wait > 0) throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(wait) } })
-    throw new ServiceError(code, { headers: challenge })
+    if (wait > 0) return new ServiceError('rate_limited', { headers: { 'Retry-After': String(wait) } })
+    return new ServiceError(code, { headers: challenge })
   }
 
-  return async (request, reply, scope) => {
-    const token = /^token +([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    if (token === undefined) return refuse(request, 'unauthenticated')
-    const caller = await memory.recall(`api_token ${tokens.fingerprint(token)}`, async () => {
-      const hash = tokens.lookupApiToken(token)
-      return hash && store.findCaller(hash)
-    })
-    if (caller === undefined || !isUsable(caller, clock.now())) return refuse(request, 'invalid_api_token')
+  const admit = (request: FastifyRequest, reply: FastifyReply, scope: Scope, caller: Caller | undefined): void => {
+    const now = clock.now()
+    if (caller === undefined || !isUsable(caller, now)) throw refusal(request, 'invalid_api_token')
     request.caller = caller
-    uses.note(caller, clock.now())
-    const rate = rates?.take(caller.id, clock.now())
+    uses.note(caller, now)
+    const rate = rates?.take(caller.id, now)
     if (rate) reply.headers(rate.headers)
     if (rate && rate.retryAfter > 0)
       throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(rate.retryAfter) } })
@@ -52,6 +50,19 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
       throw new ServiceError('insufficient_scope', {
         message: `The API token lacks the scope "${scope}" this operation needs.`,
       })
+  }
+
+  return (request, reply, scope) => {
+    const token = /^token +([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    if (token === undefined) throw refusal(request, 'unauthenticated')
+    const key = `api_token ${tokens.fingerprint(token)}`
+    const known = memory.peek<Caller>(key)
+    if (known !== undefined) return admit(request, reply, scope, known)
+    const read = async () => {
+      const hash = tokens.lookupApiToken(token)
+      return hash && store.findCaller(hash)
+    }
+    return memory.recall(key, read).then((caller) => admit(request, reply, scope, caller))
   }
 }
 

@@ -1,19 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import { asText, lastAnswer, unparsable } from './error-handler.ts'
 
 const lingerFor = 2_000
 const lingerBytes = 1024 * 1024
 
-/** How connections end when a request is not what it should be. */
-export function tendConnections(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request) => lingerBriefly(request.raw))
-  app.server.on('connect', (_request, socket: Socket) =>
+/** What Node would answer in a shape of its own, or not at all. */
+export function answerOddRequests(server: Server): void {
+  server.on('connect', (_request, socket: Socket) =>
     endWith(socket, new ServiceError('invalid_request', { message: 'This is no proxy: CONNECT is not served.' })),
   )
-  app.server.on('checkExpectation', (_request, response: ServerResponse) => {
+  server.on('checkExpectation', (_request, response: ServerResponse) => {
     const { headers, body } = lastAnswer(new ServiceError('expectation_failed'))
     response.writeHead(417, headers).end(body)
   })
@@ -27,7 +26,7 @@ function endWith(socket: Socket, failure: ServiceError): void {
  * A refused request may still be sending its body. Closing at once would reset the connection and lose the answer on
  * its way; reading on for ever would serve a flood. So we read on for a moment, and then hang up.
  */
-function lingerBriefly(request: IncomingMessage): void {
+export function lingerBriefly(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return
   const { socket } = request
   const limit = socket.bytesRead + lingerBytes

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { docsPage, docsPolicy } from './docs-page.ts'
 import { openApiDocument } from './openapi.ts'
-import type { Operation } from './operation.ts'
+import { entry, type Operation } from './operation.ts'
 
 export const documentPaths = ['/api/openapi.json', '/api/docs'] as const
 
@@ -10,10 +10,10 @@ export function serveDocuments(app: FastifyInstance, operations: readonly Operat
   const document = openApiDocument(operations, version)
   const json = JSON.stringify(document)
   const page = docsPage(operations, version)
-  app.get('/api/openapi.json', { config: { operation: 'openapi' } }, (_request, reply) =>
+  app.get('/api/openapi.json', { onRequest: entry('openapi') }, (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(json),
   )
-  app.get('/api/docs', { config: { operation: 'docs' } }, (_request, reply) =>
+  app.get('/api/docs', { onRequest: entry('docs') }, (_request, reply) =>
     reply
       .headers({
         'Content-Security-Policy': docsPolicy,

@@ -1,8 +1,7 @@
 import type { TSchema } from 'typebox'
-import Type from 'typebox'
 import type { Scope } from '../api-tokens/api-token.ts'
 import { catalogue, type ErrorCode } from '../errors.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, replySchema } from './operation.ts'
 
 type Json = Record<string, unknown>
 
@@ -84,10 +83,6 @@ function describeOperation(declared: Operation, components: Components): Json {
 
 function neededScope(scope: Scope): string {
   return scope === 'admin' ? '`admin`' : `\`${scope}\` or \`admin\``
-}
-
-export function replySchema({ reply }: Operation) {
-  return Type.Object({ success: Type.Literal(1), ...reply })
 }
 
 /** Every code the operation can answer with, in the order of the catalogue. */

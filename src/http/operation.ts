@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import type { Caller, Scope } from '../api-tokens/api-token.ts'
 import { type ErrorCode, ServiceError } from '../errors.ts'
@@ -90,25 +90,46 @@ export function route(
   authenticate: Authenticate,
 ): void {
   for (const declared of operations) {
-    const common = {
-      method: declared.method,
-      url: routePath(declared.path),
-      config: { operation: declared.id },
-      schema: { response: { 200: Type.Object({ success: Type.Literal(1), ...declared.reply }) } },
-    }
-    if (declared.scope === null) {
-      app.route({ ...common, handler: async () => ({ success: 1, ...(await declared.handle(service)) }) })
+    const { id, method, scope } = declared
+    const common = { method, url: routePath(declared.path), schema: { response: { 200: replySchema(declared) } } }
+    if (scope === null) {
+      const handler = async () => ({ success: 1, ...(await declared.handle(service)) })
+      app.route({ ...common, onRequest: entry(id), handler })
     } else {
-      app.route({
-        ...common,
-        onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
-          await authenticate(request, reply, declared.scope)
-          if (declared.body === undefined) refuseBody(request)
-        },
-        handler: teamHandler(declared, service),
-      })
+      const takesBody = declared.body !== undefined
+      const admit = (request: FastifyRequest, reply: FastifyReply) => authenticate(request, reply, scope)
+      const onRequest = entry(id, admit, (request) => takesBody || refuseBody(request))
+      app.route({ ...common, onRequest, handler: teamHandler(declared, service) })
     }
   }
+}
+
+type Check = (request: FastifyRequest, reply: FastifyReply) => unknown
+
+/** Names the operation and makes the checks before the body is read; without a promise where none is needed. */
+export function entry(operation: string, ...checks: Check[]): onRequestHookHandler {
+  return (request, reply, done) => {
+    request.operation = operation
+    const run = (at: number): void => {
+      for (let index = at; index < checks.length; index++) {
+        const waiting = checks[index]?.(request, reply)
+        if (waiting instanceof Promise) {
+          waiting.then(() => run(index + 1)).catch(done)
+          return
+        }
+      }
+      done()
+    }
+    try {
+      run(0)
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+}
+
+export function replySchema({ reply }: Operation) {
+  return Type.Object({ success: Type.Literal(1), ...reply })
 }
 
 /** `/api/schemas/{id}` as the router writes it. */
@@ -142,9 +163,9 @@ function bodyReader({ body, missingBody }: TeamOperation): (body: unknown) => un
 }
 
 /** Whatever it is: before it is read. */
-function refuseBody({ headers, method, routeOptions }: FastifyRequest): void {
+function refuseBody({ headers, method, operation }: FastifyRequest): void {
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return
-  throw new ServiceError('invalid_request', { message: `${method} ${routeOptions.url} takes no body; send none.` })
+  throw new ServiceError('invalid_request', { message: `${method} (${operation}) takes no body; send none.` })
 }
 
 /** The router's parser takes a percent sign that begins nothing for itself; we take it for a mistake. */
