@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import type { Caller } from '../support/caller.ts'
 import { type Ended, runCommand, startCommand } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
@@ -28,12 +30,12 @@ describe('ugs backup', () => {
     const load = new Load(service.caller, 'busy')
     await eventually('the load runs', () => load.acknowledged > 100)
     const before = load.groups.filter(({ token }) => token !== undefined).map((group) => structuredClone(group))
-    const endWrites = writeEveryMillisecond(sqlitePath(premises.environment))
+    const endWrites = await writeEveryMillisecond(sqlitePath(premises.environment))
     const backup = startCommand(premises.environment, 'backup', copy)
     const impatience = setTimeout(() => backup.process.kill('SIGKILL'), 30_000)
     const ended = await backup.ended
     clearTimeout(impatience)
-    endWrites()
+    await endWrites()
     await load.end()
     assert.equal(ended.code, 0, ended.stderr || 'it was still not done after half a minute')
     assert.deepEqual(load.failures, [], 'the service did not notice')
@@ -47,7 +49,7 @@ describe('ugs backup', () => {
 
     const place = join(folder, 'restored')
     mkdirSync(place)
-    copyFileSync(copy, join(place, 'test.db'))
+    renameSync(copy, join(place, 'test.db'))
     const restored = await premises.start({ DATABASE_URL: `sqlite:${join(place, 'test.db')}` })
     const found = await Promise.all([...quiet.keys()].map((id) => restored.caller.getOrCreate(id)))
     assert.deepEqual(new Map(found.map(({ body }) => [body.user_group.provided_id, body.user_group.token])), quiet)
@@ -93,30 +95,30 @@ async function createQuiet(caller: Caller): Promise<Map<string, string>> {
   return new Map(answers.map(({ body }) => [body.user_group.provided_id, body.user_group.token]))
 }
 
-/** 80 MB more: a copy that is taken in steps takes many, and the service writes between them. */
+/** 160 MB more: a copy that is taken in steps takes many, and the service writes between them. */
 async function fillUp(environment: Environment): Promise<void> {
   await rawSql(environment, 'create table filling (bytes blob)')
-  const numbers = 'with recursive number (n) as (select 1 union all select n + 1 from number where n < 80)'
+  const numbers = 'with recursive number (n) as (select 1 union all select n + 1 from number where n < 160)'
   await rawSql(environment, `insert into filling ${numbers} select zeroblob(1000000) from number`)
+  // Or else the next writers spend their time on moving it, and the copy is done meanwhile.
+  await rawSql(environment, 'pragma wal_checkpoint(truncate)')
 }
 
-/** The writes of a machine faster than this one may be, from another process than the service. */
-function writeEveryMillisecond(path: string): () => void {
-  const connection = new DatabaseSync(path, { timeout: 5_000 })
-  connection.exec('pragma synchronous = off; create table tick (n integer); insert into tick values (0)')
-  connection.exec('pragma busy_timeout = 0')
-  const tick = connection.prepare('update tick set n = n + 1')
-  const timer = setInterval(() => {
-    try {
-      tick.run()
-    } catch {
-      // The service is writing: that is a write, too.
-    }
-  }, 1)
-  return () => {
-    clearInterval(timer)
-    connection.close()
-  }
+/** A thread of its own writes every millisecond, so that none of the copy's steps passes without a write. */
+async function writeEveryMillisecond(path: string): Promise<() => Promise<unknown>> {
+  const writer = new Worker(
+    `const { workerData, parentPort } = require('node:worker_threads')
+    const connection = new (require('node:sqlite').DatabaseSync)(workerData, { timeout: 5000 })
+    connection.exec('pragma synchronous = off; create table tick (n integer); insert into tick values (0)')
+    const tick = connection.prepare('update tick set n = n + 1')
+    // Not to stand in a queue with the service: while that writes, nobody else needs to.
+    connection.exec('pragma busy_timeout = 0')
+    setInterval(() => { try { tick.run() } catch {} }, 1)
+    parentPort.postMessage('ready')`,
+    { eval: true, workerData: path },
+  )
+  await once(writer, 'message')
+  return () => writer.terminate()
 }
 
 function assertSound(path: string): void {

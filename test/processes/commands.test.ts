@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { readdirSync } from 'node:fs'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { type Ended, runCommand } from '../support/command.ts'
-import { engines, newMasterKey } from '../support/engines.ts'
+import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
 import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 import { testApiToken } from '../support/service-process.ts'
 
+const sqlite = engines[0] as Engine
+
 for (const engine of engines)
-  describe(`the ugs commands on ${engine.name}`, () => {
+  describe(`the ugs commands for teams and API tokens on ${engine.name}`, () => {
     let premises: Premises
     let service: CalledService
     const ugs = (...args: string[]): Promise<Ended> => runCommand(premises.environment, ...args)
@@ -60,43 +61,56 @@ for (const engine of engines)
         /ugs api-token list/,
       )
     })
-
-    it('fail with exit code 1, a sentence and a remedy', async () => {
-      const none = await ugs('api-token', 'create', 'x', '--team', '99')
-      assertRefusal(none, /There is no team 99/, /ugs team list/)
-      assertRefusal(await ugs('api-token', 'list', '--team', '99'), /There is no team 99/, /ugs team list/)
-      assertRefusal(await ugs('api-token', 'revoke', '12345'), /no API token 12345/, /ugs api-token list --team 1/)
-      const past = await ugs('api-token', 'create', 'x', '--expires', '2020-01-31')
-      assertRefusal(past, /2020-01-31 is in the past/, /time to come/)
-      const wrong = newMasterKey()
-      const locked = await runCommand({ ...premises.environment, UGS_MASTER_KEY: wrong }, 'team', 'list')
-      assertRefusal(locked, /sealed under master key/, /UGS_MASTER_KEY/, [wrong])
-    })
-
-    it('let doctor name what is wrong with a remedy, and exit 1', async () => {
-      const healthy = await ugs('doctor')
-      assert.equal(healthy.code, 0)
-      assert.deepEqual(new Set(healthy.stdout.trimEnd().match(/^\S+/gm)), new Set(['ok']))
-      const wrong = newMasterKey()
-      const settings = { ...premises.environment, UGS_MASTER_KEY: wrong }
-      const ended = await runCommand(settings, 'doctor')
-      assert.equal(ended.code, 1)
-      assert.match(ended.stdout, /^BAD +keys +The database holds tokens sealed under master key/m)
-      assert.match(ended.stdout, /^ +Add that key to UGS_MASTER_KEY/m)
-      assertQuiet(ended, [wrong, premises.environment.UGS_MASTER_KEY as string])
-      const findings = JSON.parse((await runCommand(settings, 'doctor', '--json')).stdout)
-      assert.equal(findings.find(({ check }: { check: string }) => check === 'keys').ok, false)
-    })
-
-    if (engine.name === 'SQLite')
-      it('let doctor look at a database that is not there yet without making it', async (t) => {
-        const empty = await Premises.open(t, engine)
-        const { code } = await runCommand({ ...empty.environment, UGS_MASTER_KEY: undefined }, 'doctor')
-        assert.equal(code, 0)
-        assert.deepEqual(readdirSync(empty.database.folder as string), [])
-        assert.ok(!existsSync(join(empty.database.folder as string, 'master.key')))
-      })
   })
+
+describe('the ugs commands', () => {
+  it('fail with exit code 1, a sentence and a remedy', async (t) => {
+    const { environment } = await startedOnce(t)
+    const wrong = newMasterKey()
+    const [none, unknown, past, locked] = await Promise.all([
+      runCommand(environment, 'api-token', 'create', 'x', '--team', '99'),
+      runCommand(environment, 'api-token', 'revoke', '12345'),
+      runCommand(environment, 'api-token', 'create', 'x', '--expires', '2020-01-31'),
+      runCommand({ ...environment, UGS_MASTER_KEY: wrong }, 'team', 'list'),
+    ])
+    assertRefusal(none, /There is no team 99/, /ugs team list/)
+    assertRefusal(unknown, /no API token 12345/, /ugs api-token list --team 1/)
+    assertRefusal(past, /2020-01-31 is in the past/, /time to come/)
+    assertRefusal(locked, /sealed under master key/, /UGS_MASTER_KEY/, [wrong])
+  })
+
+  it('let doctor name what is wrong with a remedy, and exit 1', async (t) => {
+    const { environment } = await startedOnce(t)
+    const healthy = await runCommand(environment, 'doctor')
+    assert.equal(healthy.code, 0)
+    assert.deepEqual(new Set(healthy.stdout.trimEnd().match(/^\S+/gm)), new Set(['ok']))
+    const wrong = newMasterKey()
+    const settings = { ...environment, UGS_MASTER_KEY: wrong }
+    const [ended, asJson] = await Promise.all([
+      runCommand(settings, 'doctor'),
+      runCommand(settings, 'doctor', '--json'),
+    ])
+    assert.deepEqual([ended.code, asJson.code], [1, 1])
+    assert.match(ended.stdout, /^BAD +keys +The database holds tokens sealed under master key/m)
+    assert.match(ended.stdout, /^ +Add that key to UGS_MASTER_KEY/m)
+    assertQuiet(ended, [wrong, environment.UGS_MASTER_KEY as string])
+    const findings = JSON.parse(asJson.stdout)
+    assert.equal(findings.find(({ check }: { check: string }) => check === 'keys').ok, false)
+  })
+
+  it('let doctor look at a database that is not there yet without making it', async (t) => {
+    const empty = await Premises.open(t, sqlite)
+    const { code } = await runCommand({ ...empty.environment, UGS_MASTER_KEY: undefined }, 'doctor')
+    assert.equal(code, 0)
+    assert.deepEqual(readdirSync(empty.database.folder as string), [])
+  })
+})
+
+async function startedOnce(context: TestContext): Promise<Premises> {
+  const premises = await Premises.open(context, sqlite)
+  await (await premises.start()).stop()
+  return premises
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape of an answer is what a test is about to assert.
 function json({ code, stdout, stderr }: Ended): any {
