@@ -2,7 +2,7 @@ const mostEntries = 20_000
 
 /**
  * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read.
- * Where it cannot say so at no cost, `version` is undefined and nothing is kept: an answer is never stale.
+ * Where it cannot say so at next to no cost, `version` is undefined and nothing is kept: an answer is never stale.
  */
 export class Memory {
   readonly #version: () => number | undefined
@@ -13,13 +13,15 @@ export class Memory {
     this.#version = version
   }
 
-  /** What is known of the key and still true. */
-  peek<T>(key: string): T | undefined {
+  /** Forgets everything if anything has changed. Once in a request is enough: what changes later came after it. */
+  refresh(): void {
     const version = this.#version()
-    if (version !== this.#asOf) {
-      this.#entries.clear()
-      this.#asOf = version
-    }
+    if (version === this.#asOf) return
+    this.#entries.clear()
+    this.#asOf = version
+  }
+
+  peek<T>(key: string): T | undefined {
     return this.#entries.get(key) as T | undefined
   }
 
@@ -29,8 +31,9 @@ export class Memory {
     if (known !== undefined) return known
     const asOf = this.#asOf
     const value = await read()
-    // Something may have changed while we read; then the next look clears the map, this entry with it.
-    if (asOf !== undefined && asOf === this.#asOf && value !== undefined) this.#keep(key, value)
+    // Something may have changed while we read; then it was read too early to be kept.
+    if (asOf !== undefined && asOf === this.#version() && asOf === this.#asOf && value !== undefined)
+      this.#keep(key, value)
     return value
   }
 

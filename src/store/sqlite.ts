@@ -41,6 +41,9 @@ export function openSqlite(path: string): Database {
 export async function copySqlite(path: string, copy: string, onProgress: (done: number, total: number) => void) {
   const source = new DatabaseSync(path, { timeout: patience, readOnly: true })
   try {
+    // One read transaction for all of it: otherwise the copy begins anew with every commit of the service.
+    source.exec('begin')
+    source.prepare('select count(*) from sqlite_schema').get()
     await backup(source, copy, {
       rate: 1_000,
       progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
