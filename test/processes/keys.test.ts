@@ -16,8 +16,8 @@ for (const engine of engines)
     it('fails no request while the service runs, and changes no token', async (t) => {
       const { premises, onlyNew, both } = await withTwoKeys(t, engine)
       const first = await premises.start()
-      const tokens = await create(first.caller, 800)
-      const busy = [...tokens].slice(200).map(([id, token]) => ({ id, token, former: [], pending: false }))
+      const tokens = await create(first.caller, 500)
+      const busy = [...tokens].slice(100).map(([id, token]) => ({ id, token, former: [], pending: false }))
       await first.caller.call('POST', '/api/schemas', { json: { id: 'sales', name: 'Sales' } })
       const dataSource = { schema_id: 'sales', provided_id: 'acme-db', name: 'Acme DB', connection: { host: 'db' } }
       assert.equal((await first.caller.call('POST', '/api/data_sources', { json: dataSource })).status, 200)
@@ -30,7 +30,7 @@ for (const engine of engines)
       const rotated = await runCommand({ ...premises.environment, ...both }, 'keys', 'rotate', '--json')
       assert.equal(rotated.code, 0, rotated.stderr)
       const { key, resealed, retired } = JSON.parse(rotated.stdout)
-      assert.ok(resealed >= 200, `${resealed}`)
+      assert.ok(resealed >= 100, `${resealed}`)
       assert.equal(retired.length, 1, 'the old key is no longer needed')
       await load.end()
       assert.deepEqual(load.failures, [])
@@ -41,13 +41,13 @@ for (const engine of engines)
       await second.stop()
 
       const third = await premises.start(onlyNew)
-      await assertTokens(premises.call(third, JSON.parse(made.stdout).token), tokens)
+      await assertTokens(premises.call(third, JSON.parse(made.stdout).token), sample(tokens))
       assert.equal((await third.caller.call('GET', '/readyz')).status, 200)
     })
 
     it('can be killed in the middle, and finishes when it is run again', async (t) => {
       const { premises, onlyNew, both } = await withTwoKeys(t, engine)
-      const groups = 700
+      const groups = 600
       const service = await premises.start()
       const tokens = sample(await create(service.caller, groups))
       await slowDown(engine, premises.environment)
