@@ -51,19 +51,22 @@ for (const engine of engines)
       const readers = services.map(async ({ caller }) => {
         while (!reading.signal.aborted) assert.equal((await caller.getOrCreate('acme')).status, 200)
       })
-      for (let i = 0; i < 200; i++) {
-        const rotated = await pick(services, i).caller.rotate(token)
-        assert.equal(rotated.status, 200)
-        const [found, again] = await Promise.all([
-          pick(services, i + 1).caller.getOrCreate('acme'),
-          pick(services, i + 2).caller.rotate(token),
-        ])
-        assert.equal(found.body.user_group.token, rotated.body.user_group.token)
-        assert.equal(again.body.error.code, 'token_already_rotated')
-        token = rotated.body.user_group.token
+      try {
+        for (let i = 0; i < 200; i++) {
+          const rotated = await pick(services, i).caller.rotate(token)
+          assert.equal(rotated.status, 200)
+          const [found, again] = await Promise.all([
+            pick(services, i + 1).caller.getOrCreate('acme'),
+            pick(services, i + 2).caller.rotate(token),
+          ])
+          assert.equal(found.body.user_group.token, rotated.body.user_group.token)
+          assert.equal(again.body.error.code, 'token_already_rotated')
+          token = rotated.body.user_group.token
+        }
+      } finally {
+        reading.abort()
+        await Promise.all(readers)
       }
-      reading.abort()
-      await Promise.all(readers)
     })
 
     it('show a new user group that one has acknowledged to the next request on another', async () => {
