@@ -1,10 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { quickStart } from './quick-start.ts'
-import type { Environment } from './service-process.ts'
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+import { type Environment, spawnUgs } from './service-process.ts'
 
 export interface Ended {
   code: number | null
@@ -17,6 +13,8 @@ export interface Command {
   ended: Promise<Ended>
 }
 
+const patience = 60_000
+
 /** A `ugs` command under way, which a test may kill; one that never ends is killed after a minute. */
 export function startCommand(environment: Environment, ...args: string[]): Command {
   return startReading('', environment, ...args)
@@ -24,19 +22,15 @@ export function startCommand(environment: Environment, ...args: string[]): Comma
 
 /** The same with something to read on its standard input. */
 export function startReading(input: string, environment: Environment, ...args: string[]): Command {
-  const { PATH, HOME, TMPDIR, LANG } = process.env
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH, HOME, TMPDIR, LANG, ...quickStart, ...environment },
-    timeout: 60_000,
-    killSignal: 'SIGKILL',
-  })
+  const child = spawnUgs(environment, ...args)
+  const impatience = setTimeout(() => child.kill('SIGKILL'), patience)
   // A command that does not read it closes the pipe.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const ended = Promise.all([
     child.stdout.setEncoding('utf8').toArray(),
     child.stderr.setEncoding('utf8').toArray(),
-    once(child, 'close'),
+    once(child, 'close').finally(() => clearTimeout(impatience)),
   ]).then(([stdout, stderr, [code]]) => ({ code, stdout: stdout.join(''), stderr: stderr.join('') }))
   return { process: child, ended }
 }
