@@ -78,11 +78,8 @@ export function keepableJson(object: object, field: string): string {
 }
 
 function refuseUnkeepable(value: unknown, path: string[]): void {
-  const number = inexactNumber(value)
-  if (number !== undefined) {
-    const shown = number.length > 40 ? `${number.slice(0, 40)}…` : number
-    throw invalid(fieldPath(path), `would lose digits as a number (${shown}); send it as a string`)
-  }
+  if (inexactNumber(value) !== undefined)
+    throw invalid(fieldPath(path), 'would lose digits as a number; send it as a string')
   if (typeof value !== 'object' || value === null) return
   if (path.length > keepable.levels) throw invalid(path[0] ?? '', 'must be at most 32 levels deep')
   for (const [key, inner] of Object.entries(value)) refuseUnkeepable(inner, [...path, key])

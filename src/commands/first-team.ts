@@ -10,8 +10,18 @@ export interface Prepared {
   warnings: string[]
 }
 
-/** Makes sure of the first team and its API token: the configured one, or at the very first start a new one. */
-export async function prepareFirstTeam({ store, tokens, clock }: Service, config: Config): Promise<Prepared> {
+/**
+ * Makes sure of the first team and its API token: a configured one before the first request can come; otherwise, at the
+ * very first start, a new one, but only when what is returned is called, after the start has succeeded: it is printed
+ * once, and must be seen.
+ */
+export async function firstTeam(service: Service, config: Config): Promise<() => Promise<Prepared>> {
+  if (config.apiToken === undefined) return () => prepareFirstTeam(service, config)
+  const prepared = await prepareFirstTeam(service, config)
+  return async () => prepared
+}
+
+async function prepareFirstTeam({ store, tokens, clock }: Service, config: Config): Promise<Prepared> {
   const now = clock.now()
   const secret = config.apiToken ?? tokens.mintForApi()
   const name = config.apiToken === undefined ? 'First API token' : 'UGS_API_TOKEN'

@@ -11,11 +11,11 @@ import { OperatorError } from '../operator-error.ts'
 import { openService, type Service } from '../service.ts'
 import { version } from '../version.ts'
 import { addressOf, banner } from './banner.ts'
-import { type Prepared, prepareFirstTeam } from './first-team.ts'
+import { firstTeam, type Prepared } from './first-team.ts'
 import { serveMetrics } from './metrics-port.ts'
 import { onStopSignal } from './stop-signal.ts'
 import { explain, say } from './terminal.ts'
-import { askSupervisor, supervise } from './workers.ts'
+import { askSupervisor, reportFailure, supervise } from './workers.ts'
 
 const patience = 10_000
 
@@ -29,18 +29,19 @@ export function addServeCommand(program: Command): void {
 
 async function serve(config: Config): Promise<void> {
   if (config.workers === 1) return serveAlone(config)
-  return cluster.isPrimary ? serveTogether(config) : serveAsWorker(config)
+  if (cluster.isPrimary) return serveTogether(config)
+  return serveAsWorker(config).catch((error: unknown) => reportFailure(explain(error)))
 }
 
 async function serveAlone(config: Config): Promise<void> {
   const { service, log } = await open(config)
-  const prepared = await prepareFirstTeam(service, config)
+  const prepared = await firstTeam(service, config)
   const metrics = new Metrics(() => service.store.stats())
   const collectMetrics = () => metrics.registry.metrics()
   const app = buildApp({ service, limits: config, log, metrics, collectMetrics, configuredToken: config.apiToken })
   const { port } = await listen(app, config)
   const closeMetrics = await serveMetrics(config, metrics.registry.contentType, collectMetrics)
-  greet(config, prepared, port)
+  greet(config, await prepared(), port)
   const stopPruning = prune(service, config, log)
   onStopSignal(async () => {
     stopPruning()
@@ -52,12 +53,12 @@ async function serveAlone(config: Config): Promise<void> {
 /** The first process migrates, greets and keeps the others alive; it serves no request itself. */
 async function serveTogether(config: Config): Promise<void> {
   const { service, log } = await open(config)
-  const prepared = await prepareFirstTeam(service, config)
-  await service.store.close()
+  const prepared = await firstTeam(service, config)
   const workers = supervise(config.workers, log)
   const port = await workers.listening
   const closeMetrics = await serveMetrics(config, workers.metricsContentType, workers.collectMetrics)
-  greet(config, prepared, port)
+  greet(config, await prepared(), port)
+  await service.store.close()
   onStopSignal(async () => {
     await workers.stop()
     await closeMetrics()
@@ -131,6 +132,8 @@ async function close(app: FastifyInstance, service: Service): Promise<void> {
 }
 
 process.on('uncaughtException', (error) => {
+  // A worker whose supervisor is gone has nobody to talk to, and ends too.
+  if (cluster.isWorker && (error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(1)
   say(explain(error))
   process.exit(1)
 })

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import { say } from './terminal.ts'
 
 const shortestPause = 100
 const longestPause = 30_000
@@ -14,6 +15,7 @@ type Figures = MetricObjectWithValues<MetricValue<string>>[]
 /** What the supervisor and its workers say to each other. */
 type Message =
   | { kind: 'stop' }
+  | { kind: 'failed'; reason: string }
   | { kind: 'ask_figures'; id: number }
   | { kind: 'figures'; id: number; figures: Figures }
   | { kind: 'ask_metrics'; id: number }
@@ -41,10 +43,16 @@ export function supervise(count: number, log: Logger): Supervision {
       ready.add(worker.id)
       if (ready.size === count) listening.resolve(port)
     })
-    worker.on('message', (message: Message) => void answer(worker, message))
+    worker.on('message', (message: Message) => {
+      // Before the first greeting there is nobody to serve: what stops one worker stops the start, said once for all.
+      if (message.kind === 'failed' && ready.size < count) {
+        say(message.reason)
+        process.exit(1)
+      }
+      void answer(worker, message)
+    })
     worker.once('exit', (code, signal) => {
       if (stopping) return
-      // Before the first greeting there is nobody to serve: what stops a worker then stops the start.
       if (ready.size < count && code !== 0) process.exit(code ?? 1)
       if (performance.now() - started > healthyAfter) pause = shortestPause
       log.error({ code, signal, pause_ms: pause }, 'worker died, starting another')
@@ -127,6 +135,12 @@ export function askSupervisor(registry: Registry) {
       })
     },
   }
+}
+
+/** A start that fails is the supervisor's to explain. */
+export async function reportFailure(reason: string): Promise<never> {
+  await new Promise((told) => process.send?.({ kind: 'failed', reason } satisfies Message, told))
+  process.exit(1)
 }
 
 function tell(message: Message): void {
