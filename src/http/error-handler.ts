@@ -30,8 +30,10 @@ export function answerError(error: FastifyError | Error, request: FastifyRequest
   const failure = toServiceError(error)
   if (failure.status >= 500) request.log.error({ request_id: request.id, failure: loggable(failure) }, failure.code)
   if (failure.code === 'unavailable') reply.header('Retry-After', secondsToRetry)
-  // Fastify closes the connection after any error in a body; that is only needed while more of the body may come.
-  if (request.raw.complete) reply.removeHeader('connection')
+  // Fastify closes the connection after any error in a body; that is only needed while more of the body may come, or
+  // when the client asked for it.
+  const asked = /\bclose\b/i.test(request.headers.connection ?? '')
+  if (request.raw.complete && !asked && reply.hasHeader('connection')) reply.removeHeader('connection')
   reply
     .code(failure.status)
     .headers(standingHeaders(request.id))
