@@ -19,7 +19,8 @@ export function picture(figures: readonly Figures[]): string {
 <text x="${label + length + 8}" y="${y + 15}">${ratio.toFixed(2)}×</text>`
   })
   const height = 60 + figures.length * (bar + gap)
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13" role="img">
+<title>Server CPU per request, as a multiple of that of a bare node:http server</title>
 <rect width="${width}" height="${height}" fill="#fff"/>
 <text x="14" y="24" font-size="15" font-weight="600">Server CPU per request, times a bare node:http server (log scale)</text>
 ${rows.join('\n')}
