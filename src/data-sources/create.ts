@@ -1,7 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { mintId } from '../tokens/format.ts'
 import { sealConnection } from './connection.ts'
-import { DataSourceIn, DataSourceOut, presentDataSource } from './schema.ts'
+import { DataSourceIn, DataSourceOut, exampleDataSource, presentDataSource } from './schema.ts'
 
 export const createDataSource = operation({
   id: 'data_source.create',
@@ -21,15 +21,7 @@ export const createDataSource = operation({
       connection: { host: 'db.acme.example', password: 'secret' },
     },
     reply: {
-      data_source: {
-        id: 'ds_bKBVf5bLAuXDIPXQtkHY',
-        provided_id: 'acme-db',
-        schema_id: 'sales',
-        name: 'Acme DB',
-        kind: 'postgres',
-        created_at: '2026-11-15T09:00:00.000Z',
-        updated_at: '2026-11-15T09:00:00.000Z',
-      },
+      data_source: exampleDataSource,
     },
   },
   async handle({ body, team, teamId, tokens, clock }) {

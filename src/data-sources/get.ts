@@ -1,7 +1,7 @@
 import { isPossibleId } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { noDataSource } from './data-source.ts'
-import { DataSourceOut, presentDataSource } from './schema.ts'
+import { DataSourceOut, exampleDataSource, presentDataSource } from './schema.ts'
 
 export const getDataSource = operation({
   id: 'data_source.get',
@@ -14,15 +14,7 @@ export const getDataSource = operation({
   example: {
     id: 'acme-db',
     reply: {
-      data_source: {
-        id: 'ds_bKBVf5bLAuXDIPXQtkHY',
-        provided_id: 'acme-db',
-        schema_id: 'sales',
-        name: 'Acme DB',
-        kind: 'postgres',
-        created_at: '2026-11-15T09:00:00.000Z',
-        updated_at: '2026-11-15T09:00:00.000Z',
-      },
+      data_source: exampleDataSource,
     },
   },
   async handle({ id, team }) {

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { operation } from '../http/operation.ts'
-import { DataSourceOut, presentDataSource } from './schema.ts'
+import { DataSourceOut, exampleDataSource, presentDataSource } from './schema.ts'
 
 export const listDataSources = operation({
   id: 'data_source.list',
@@ -12,17 +12,7 @@ export const listDataSources = operation({
   errors: [],
   example: {
     reply: {
-      data_sources: [
-        {
-          id: 'ds_bKBVf5bLAuXDIPXQtkHY',
-          provided_id: 'acme-db',
-          schema_id: 'sales',
-          name: 'Acme DB',
-          kind: 'postgres',
-          created_at: '2026-11-15T09:00:00.000Z',
-          updated_at: '2026-11-15T09:00:00.000Z',
-        },
-      ],
+      data_sources: [exampleDataSource],
     },
   },
   async handle({ team }) {

@@ -63,3 +63,13 @@ export function presentDataSource(source: DataSource) {
     updated_at: isoTime(source.updatedAt),
   }
 }
+
+export const exampleDataSource = {
+  id: 'ds_bKBVf5bLAuXDIPXQtkHY',
+  provided_id: 'acme-db',
+  schema_id: 'sales',
+  name: 'Acme DB',
+  kind: 'postgres',
+  created_at: '2026-11-15T09:00:00.000Z',
+  updated_at: '2026-11-15T09:00:00.000Z',
+}

@@ -2,7 +2,7 @@ import { isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { sealConnection } from './connection.ts'
 import { noDataSource } from './data-source.ts'
-import { DataSourceOut, DataSourcePatch, presentDataSource } from './schema.ts'
+import { DataSourceOut, DataSourcePatch, exampleDataSource, presentDataSource } from './schema.ts'
 
 const changeable = ['schema_id', 'provided_id', 'name', 'kind', 'connection']
 
@@ -19,15 +19,7 @@ export const updateDataSource = operation({
     id: 'acme-db',
     body: { name: 'Acme warehouse' },
     reply: {
-      data_source: {
-        id: 'ds_bKBVf5bLAuXDIPXQtkHY',
-        provided_id: 'acme-db',
-        schema_id: 'sales',
-        name: 'Acme warehouse',
-        kind: 'postgres',
-        created_at: '2026-11-15T09:00:00.000Z',
-        updated_at: '2026-11-15T09:00:00.000Z',
-      },
+      data_source: { ...exampleDataSource, name: 'Acme warehouse' },
     },
   },
   async handle({ id, body, team, teamId, tokens, clock }) {

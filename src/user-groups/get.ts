@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { isPossibleId } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
-import { UserGroupRecordOut } from './schema.ts'
+import { exampleRecord, UserGroupRecordOut } from './schema.ts'
 import { presentRecord } from './user-group.ts'
 
 export const getUserGroup = operation({
@@ -15,17 +15,7 @@ export const getUserGroup = operation({
   example: {
     id: 'acme',
     reply: {
-      user_group: {
-        team_id: 1,
-        name: 'Acme',
-        provided_id: 'acme',
-        mapping: { sales: 'acme-db' },
-        properties: { region: 'eu' },
-        disabled: false,
-        created_at: '2026-11-15T09:00:00.000Z',
-        updated_at: '2026-11-15T09:00:00.000Z',
-        token_rotated_at: null,
-      },
+      user_group: exampleRecord,
     },
   },
   async handle({ id, team }) {

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { invalid } from '../errors.ts'
 import { defaultLimit, TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
-import { ListQuery, UserGroupRecordOut } from './schema.ts'
+import { exampleRecord, ListQuery, UserGroupRecordOut } from './schema.ts'
 import { presentRecord } from './user-group.ts'
 
 export const listUserGroups = operation({
@@ -17,19 +17,7 @@ export const listUserGroups = operation({
   example: {
     query: { limit: '100', q: 'ac' },
     reply: {
-      user_groups: [
-        {
-          team_id: 1,
-          name: 'Acme',
-          provided_id: 'acme',
-          mapping: { sales: 'acme-db' },
-          properties: { region: 'eu' },
-          disabled: false,
-          created_at: '2026-11-15T09:00:00.000Z',
-          updated_at: '2026-11-15T09:00:00.000Z',
-          token_rotated_at: null,
-        },
-      ],
+      user_groups: [exampleRecord],
       next_cursor: null,
     },
   },

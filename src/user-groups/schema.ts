@@ -82,3 +82,15 @@ export const UpdateIn = Type.Object(
   },
   { title: 'UserGroupPatch' },
 )
+
+export const exampleRecord = {
+  team_id: 1,
+  name: 'Acme',
+  provided_id: 'acme',
+  mapping: { sales: 'acme-db' },
+  properties: { region: 'eu' },
+  disabled: false,
+  created_at: '2026-11-15T09:00:00.000Z',
+  updated_at: '2026-11-15T09:00:00.000Z',
+  token_rotated_at: null,
+}

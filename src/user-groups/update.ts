@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts'
 import { isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { keepableJson } from '../json.ts'
-import { UpdateIn, UserGroupRecordOut } from './schema.ts'
+import { exampleRecord, UpdateIn, UserGroupRecordOut } from './schema.ts'
 import { presentRecord } from './user-group.ts'
 
 const changeable = ['provided_id', 'name', 'mapping', 'properties', 'disabled']
@@ -21,17 +21,7 @@ export const updateUserGroup = operation({
     id: 'acme',
     body: { name: 'Acme Inc.' },
     reply: {
-      user_group: {
-        team_id: 1,
-        name: 'Acme Inc.',
-        provided_id: 'acme',
-        mapping: { sales: 'acme-db' },
-        properties: { region: 'eu' },
-        disabled: false,
-        created_at: '2026-11-15T09:00:00.000Z',
-        updated_at: '2026-11-15T09:00:00.000Z',
-        token_rotated_at: '2026-11-15T09:00:00.000Z',
-      },
+      user_group: { ...exampleRecord, name: 'Acme Inc.', token_rotated_at: exampleRecord.updated_at },
     },
   },
   async handle({ id, body, team, clock }) {
