@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-// In a checkout the source runs as it is; in the published package there is only dist/, as Node does not strip types
-// under node_modules.
 import { existsSync } from 'node:fs'
+import module from 'node:module'
+import { fileURLToPath } from 'node:url'
 
-const source = new URL('../src/main.ts', import.meta.url)
 const [major] = process.versions.node.split('.')
 if (Number(major) < 24) {
   process.stderr.write(
@@ -11,4 +10,10 @@ if (Number(major) < 24) {
   )
   process.exit(1)
 }
-await import(existsSync(source) ? source.href : new URL('../dist/main.js', import.meta.url).href)
+
+// In a checkout the source runs as it is, and what Node made of it is kept for the next start. In the published package
+// there is only dist/, as Node does not strip types under node_modules.
+const source = new URL('../src/main.ts', import.meta.url)
+const isCheckout = existsSync(source)
+if (isCheckout) module.enableCompileCache?.(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
+await import(isCheckout ? source.href : new URL('../dist/main.js', import.meta.url).href)

@@ -1,139 +1,14 @@
-import cluster from 'node:cluster'
-import type { AddressInfo } from 'node:net'
 import type { Command } from 'commander'
-import type { FastifyInstance } from 'fastify'
-import { type Logger, pino } from 'pino'
-import { buildApp } from '../app.ts'
-import { type Config, readConfig } from '../config.ts'
-import { keepHistoryShort } from '../history.ts'
-import { Metrics } from '../http/metrics.ts'
-import { OperatorError } from '../operator-error.ts'
-import { openService, type Service } from '../service.ts'
-import { version } from '../version.ts'
-import { addressOf, banner } from './banner.ts'
-import { firstTeam, type Prepared } from './first-team.ts'
-import { serveMetrics } from './metrics-port.ts'
-import { onStopSignal } from './stop-signal.ts'
-import { explain, say } from './terminal.ts'
-import { askSupervisor, reportFailure, supervise } from './workers.ts'
-
-const patience = 10_000
+import { readConfig } from '../config.ts'
 
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('Run the service; settings come from the environment.')
     .addHelpText('after', '\nExample:\n  PORT=9000 DATABASE_URL=postgres://ugs@db/ugs UGS_MASTER_KEY=… ugs serve')
-    .action(() => serve(readConfig(process.env)))
+    .action(async () => {
+      // Loaded only here: the other commands start without an HTTP server.
+      const { runService } = await import('./run-service.ts')
+      await runService(readConfig(process.env))
+    })
 }
-
-async function serve(config: Config): Promise<void> {
-  if (config.workers === 1) return serveAlone(config)
-  if (cluster.isPrimary) return serveTogether(config)
-  return serveAsWorker(config).catch((error: unknown) => reportFailure(explain(error)))
-}
-
-async function serveAlone(config: Config): Promise<void> {
-  const { service, log } = await open(config)
-  const prepared = await firstTeam(service, config)
-  const metrics = new Metrics(() => service.store.stats())
-  const collectMetrics = () => metrics.registry.metrics()
-  const app = buildApp({ service, limits: config, log, metrics, collectMetrics, configuredToken: config.apiToken })
-  const { port } = await listen(app, config)
-  const closeMetrics = await serveMetrics(config, metrics.registry.contentType, collectMetrics)
-  greet(config, await prepared(), port)
-  const stopPruning = prune(service, config, log)
-  onStopSignal(async () => {
-    stopPruning()
-    await close(app, service)
-    await closeMetrics()
-  })
-}
-
-/** The first process migrates, greets and keeps the others alive; it serves no request itself. */
-async function serveTogether(config: Config): Promise<void> {
-  const { service, log } = await open(config)
-  const prepared = await firstTeam(service, config)
-  const workers = supervise(config.workers, log)
-  const port = await workers.listening
-  const closeMetrics = await serveMetrics(config, workers.metricsContentType, workers.collectMetrics)
-  greet(config, await prepared(), port)
-  await service.store.close()
-  onStopSignal(async () => {
-    await workers.stop()
-    await closeMetrics()
-  })
-}
-
-async function serveAsWorker(config: Config): Promise<void> {
-  const { service, log } = await open(config)
-  const metrics = new Metrics(() => service.store.stats())
-  const { collectMetrics, stopped } = askSupervisor(metrics.registry)
-  const app = buildApp({ service, limits: config, log, metrics, collectMetrics, configuredToken: config.apiToken })
-  await listen(app, config)
-  const stopPruning = prune(service, config, log)
-  const stop = () => {
-    stopPruning()
-    return close(app, service)
-  }
-  onStopSignal(stop, stopped)
-}
-
-function prune(service: Service, { eventRetentionDays }: Config, log: Logger): () => void {
-  return keepHistoryShort(service, eventRetentionDays, (error) =>
-    log.warn({ reason: (error as Error).message }, 'old events could not be deleted; trying again in an hour'),
-  )
-}
-
-async function open(config: Config) {
-  const log = pino({
-    level: config.logLevel,
-    base: { pid: process.pid },
-    formatters: { level: (level) => ({ level }) },
-  })
-  const service = await openService(config, (error) => log.warn({ reason: error.message }, 'database connection lost'))
-  return { service, log }
-}
-
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<AddressInfo> {
-  try {
-    await app.listen({ host, port })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new OperatorError(
-      `Cannot listen on ${host} port ${port} (${code}).`,
-      code === 'EADDRINUSE' ? 'Stop what uses the port, or set PORT to another.' : 'Check HOST and PORT.',
-      error,
-    )
-  }
-  return app.server.address() as AddressInfo
-}
-
-function greet(config: Config, { team, freshToken, warnings }: Prepared, port: number): void {
-  const { database } = config
-  say(
-    banner({
-      version,
-      address: addressOf(config.host, port),
-      database: database.engine === 'sqlite' ? `SQLite, ${database.path}` : 'PostgreSQL',
-      team,
-      freshToken,
-    }),
-  )
-  for (const warning of warnings) say(`Warning: ${warning}`)
-}
-
-/** Finishes what is under way, ten seconds at most, and closes the database after it. */
-async function close(app: FastifyInstance, service: Service): Promise<void> {
-  const hangUp = setTimeout(() => app.server.closeAllConnections(), patience)
-  await app.close()
-  clearTimeout(hangUp)
-  await service.store.close()
-}
-
-process.on('uncaughtException', (error) => {
-  // A worker whose supervisor is gone has nobody to talk to, and ends too.
-  if (cluster.isWorker && (error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(1)
-  say(explain(error))
-  process.exit(1)
-})
