@@ -10,7 +10,8 @@ const style = `
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 6rem }
 h1 { font-size: 1.7rem; margin: 0 } h2 { font-size: 1.15rem; margin: 3rem 0 .25rem; scroll-margin-top: 1rem }
 h3 { font-size: .8rem; text-transform: uppercase; letter-spacing: .06em; margin: 1.25rem 0 .35rem; opacity: .7 }
-code, pre { font: .86rem/1.5 ui-monospace, monospace } code { overflow-wrap: anywhere }
+code, pre { font: .86rem/1.5 ui-monospace, monospace } p code { overflow-wrap: anywhere }
+td code { white-space: nowrap } h2 code { font-size: 1.05rem }
 pre { background: var(--soft); border-radius: .5rem; padding: .75rem 1rem; overflow-x: auto; margin: 0 }
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line) }
 nav ul { list-style: none; padding: 0; columns: 22rem } nav li { break-inside: avoid; padding: .1rem 0 }
