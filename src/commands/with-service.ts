@@ -15,6 +15,10 @@ export async function withService<T>(use: (service: Service) => Promise<T>): Pro
 
 export async function teamNamed(service: Service, id: number): Promise<Team> {
   const team = await service.store.teams.find(id)
-  if (team === undefined) throw new OperatorError(`There is no team ${id}.`, 'List the teams with: ugs team list; a new database gets its first one when the service starts.')
+  if (team === undefined)
+    throw new OperatorError(
+      `There is no team ${id}.`,
+      'List the teams with: ugs team list; a new database gets its first one when the service starts.',
+    )
   return team
 }
