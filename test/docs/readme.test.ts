@@ -81,7 +81,7 @@ describe('the commands of README.md', () => {
   }
 
   async function start(): Promise<void> {
-    assert.equal(scripts.start, 'node bin/ugs.mjs serve', 'startService() runs what bin/ugs.mjs loads')
+    assert.equal(scripts.start, 'exec node bin/ugs.mjs serve', 'startService() runs what bin/ugs.mjs loads')
     await service?.stop()
     const exported = await shell.environment()
     const chosen = settings.map(({ name }) => [name, exported[name]])
