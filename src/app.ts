@@ -115,7 +115,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   app.decorateRequest('caller', null)
   app.decorateRequest('operation', 'none')
-  // Hooks with callbacks: a promise each would cost a request as much as its look-up.
+  // Hooks with callbacks: they run for every request, and need no promise.
   app.addHook('onRequest', (request, reply, done) => {
     underWay.begin(reply)
     reply.headers(standingHeaders(request.id))
