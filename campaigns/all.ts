@@ -1,0 +1,7 @@
+import type { Campaign } from './campaign.ts'
+import { kill } from './kill.ts'
+
+/** Every campaign by its name: `npm run prove:<name>`. */
+export const campaigns: Record<string, Campaign> = {
+  kill,
+}

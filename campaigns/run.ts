@@ -1,0 +1,87 @@
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { createPostgres } from '../test/support/postgres-server.ts'
+import { campaigns } from './all.ts'
+import type { Campaign } from './campaign.ts'
+import { seeded } from './random.ts'
+
+const usage = `Usage: npm run prove:<campaign> -- [options]
+
+  --size <n>    how much of it; "full" is the size of the published result (default: the brief one)
+  --seed <n>    repeats a run (default: a new one, which is printed)
+  --bug <name>  plants a bug in the service first; the campaign must then fail
+
+Campaigns: ${Object.keys(campaigns).join(', ')}
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    size: { type: 'string' },
+    seed: { type: 'string' },
+    bug: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  },
+})
+const [name = ''] = positionals
+const campaign = campaigns[name]
+if (campaign === undefined || values.help) {
+  process.stderr.write(usage)
+  process.exit(values.help ? 0 : 2)
+}
+
+const size = chosenSize(campaign)
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
+const postgres = process.env.TEST_POSTGRES_URL === undefined ? await createPostgres() : undefined
+const began = performance.now()
+process.stderr.write(`${campaign.promise}\n${size} ${campaign.unit}, seed ${seed}\n`)
+try {
+  await postgres?.start()
+  if (postgres) process.env.TEST_POSTGRES_URL = postgres.url
+  const figure = await campaign.run({ size, random: seeded(seed), environment: planted(campaign), progress })
+  endLine()
+  process.stdout.write(`${name}: ${figure} (${seconds()} s, seed ${seed})\n`)
+} catch (error) {
+  endLine()
+  process.stdout.write(`${name}: BROKEN after ${seconds()} s, seed ${seed}: ${(error as Error).message}\n`)
+  process.stderr.write(`${(error as Error).stack}\n`)
+  process.exitCode = 1
+} finally {
+  await postgres?.remove()
+}
+// A campaign that failed half-way may have left sockets open.
+process.exit()
+
+function chosenSize({ full, brief }: Campaign): number {
+  if (values.size === 'full') return full
+  const chosen = Number(values.size ?? brief)
+  if (Number.isSafeInteger(chosen) && chosen > 0) return chosen
+  process.stderr.write(`--size must be a whole number above 0, or "full".\n`)
+  process.exit(2)
+}
+
+function planted({ bugs }: Campaign): Record<string, string> {
+  if (values.bug === undefined) return {}
+  const bug = bugs[values.bug]
+  if (bug === undefined) {
+    process.stderr.write(`There is no bug "${values.bug}" to plant; there are: ${Object.keys(bugs).join(', ')}.\n`)
+    process.exit(2)
+  }
+  const plant = fileURLToPath(new URL('plant.ts', import.meta.url))
+  return { NODE_OPTIONS: `--import=${plant}`, PLANTED_BUG: JSON.stringify(bug.rewrites) }
+}
+
+function progress(done: number, note = ''): void {
+  const line = `${done} of ${size} ${note}`
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line}`)
+  else if (done === size || Math.floor((done / size) * 10) > Math.floor(((done - 1) / size) * 10))
+    process.stderr.write(`${line}\n`)
+}
+
+function endLine(): void {
+  if (process.stderr.isTTY) process.stderr.write('\n')
+}
+
+function seconds(): string {
+  return ((performance.now() - began) / 1000).toFixed(1)
+}
