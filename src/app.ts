@@ -1,12 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, METHODS } from 'node:http'
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
+import type { Server } from 'node:http'
+import type { Logger } from 'pino'
 import { createApiToken } from './api-tokens/create.ts'
 import { listApiTokens } from './api-tokens/list.ts'
 import { revokeApiToken } from './api-tokens/revoke.ts'
@@ -15,16 +8,15 @@ import { deleteDataSource } from './data-sources/delete.ts'
 import { getDataSource } from './data-sources/get.ts'
 import { listDataSources } from './data-sources/list.ts'
 import { updateDataSource } from './data-sources/update.ts'
-import { ServiceError } from './errors.ts'
 import { listEvents } from './events/list.ts'
 import { authenticator, type Limits } from './http/authenticate.ts'
-import { acceptJson, bodyLimit } from './http/body.ts'
-import { answerOddRequests, lingerBriefly, RequestsUnderWay } from './http/connections.ts'
-import { documentPaths, serveDocuments } from './http/documents.ts'
-import { answerError, answerNotFound, standingHeaders } from './http/error-handler.ts'
+import { documentRoutes } from './http/documents.ts'
+import { type Exchange, requestIds } from './http/exchange.ts'
 import { healthz, readyz } from './http/health.ts'
 import type { Metrics } from './http/metrics.ts'
-import { entry, type Operation, route, routePath } from './http/operation.ts'
+import { type Operation, type Route, routeOf } from './http/operation.ts'
+import { Router } from './http/router.ts'
+import { createHttpServer } from './http/server.ts'
 import { createSchema } from './schemas/create.ts'
 import { deleteSchema } from './schemas/delete.ts'
 import { getSchema } from './schemas/get.ts'
@@ -74,7 +66,7 @@ export const operations: readonly Operation[] = [
 export interface AppOptions {
   service: Service
   limits: Limits
-  log: FastifyBaseLogger
+  log: Logger
   metrics: Metrics
   /** The figures of all processes that share the port, as Prometheus reads them. */
   collectMetrics: () => Promise<string>
@@ -82,111 +74,41 @@ export interface AppOptions {
   configuredToken?: string | undefined
 }
 
-export function buildApp(options: AppOptions): FastifyInstance {
+export function buildApp(options: AppOptions): Server {
   const { service, limits, log, metrics, collectMetrics, configuredToken } = options
-  const underWay = new RequestsUnderWay()
-  const isLogging = ['trace', 'debug', 'info'].includes(log.level)
-  const app = fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (logger) => logger,
-    genReqId: requestIds(configuredToken),
-    exposeHeadRoutes: false,
-    bodyLimit,
-    requestTimeout: 30_000,
-    // Node looks for overdue requests at an interval of its own, by default as long as the time-out itself.
-    http: {
-      headersTimeout: 10_000,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: 16 * 1024,
-      // Node would refuse a request without one in a shape of its own.
-      requireHostHeader: false,
-    },
-    // A request that still arrives on an open connection while we shut down is served, and its connection closed.
-    return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16 * 1024 },
-    frameworkErrors: answerError,
-    clientErrorHandler: (error, socket) => {
-      const status = underWay.answerUnparsable(error, socket)
-      if (status !== undefined) metrics.count('none', status)
+  const isLogging = log.isLevelEnabled('info')
+  const scrape: Route = {
+    ...{ id: 'metrics', method: 'GET', path: '/metrics', scope: 'admin', takesBody: false },
+    answer: async () => ({ type: metrics.registry.contentType, text: await collectMetrics() }),
+  }
+  const routes = operations.map((operation) => routeOf(operation, service))
+  return createHttpServer({
+    router: new Router([...routes, scrape, ...documentRoutes(operations, version)]),
+    authenticate: authenticator(service, limits),
+    requestId: requestIds((text, authorization) => holdsSecret(text, authorization, configuredToken)),
+    log,
+    onAnswered(status, exchange) {
+      const seconds = exchange === undefined ? 0 : (performance.now() - exchange.began) / 1000
+      metrics.count(exchange?.operation ?? 'none', status, seconds)
+      if (isLogging && exchange !== undefined) logRequest(log, exchange, status, seconds)
     },
   })
-  for (const method of METHODS) app.addHttpMethod(method, { hasBody: method !== 'HEAD', overrideExisting: true })
-
-  app.decorateRequest('caller', null)
-  app.decorateRequest('operation', 'none')
-  // Hooks with callbacks: they run for every request, and need no promise.
-  app.addHook('onRequest', (request, reply, done) => {
-    underWay.begin(reply)
-    reply.headers(standingHeaders(request.id))
-    done(unservable(request))
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    metrics.count(request.operation, reply.statusCode, reply.elapsedTime / 1000)
-    if (isLogging) logRequest(log, request, reply)
-    lingerBriefly(request.raw)
-    done()
-  })
-  answerOddRequests(app.server)
-  acceptJson(app)
-  app.setErrorHandler(answerError)
-  app.setNotFoundHandler(answerNotFound)
-
-  const authenticate = authenticator(service, limits)
-  route(app, operations, service, authenticate)
-  app.route({
-    method: 'GET',
-    url: '/metrics',
-    onRequest: entry('metrics', (request, reply) => authenticate(request, reply, 'admin')),
-    handler: async (_request, reply) => reply.type(metrics.registry.contentType).send(await collectMetrics()),
-  })
-  serveDocuments(app, operations, version)
-  const others = ['/metrics', ...documentPaths].map((path) => ({ method: 'GET', path }))
-  refuseOtherMethods(app, [...operations, ...others])
-  return app
 }
 
-function unservable({ headers, raw, is404 }: FastifyRequest): ServiceError | undefined {
-  if (headers.host === undefined && raw.httpVersion === '1.1')
-    return new ServiceError('invalid_request', { message: 'The request has no Host header.' })
-  // Before the body is read, as nobody will look at it.
-  return is404 ? new ServiceError('not_found') : undefined
-}
-
-function logRequest(log: FastifyBaseLogger, request: FastifyRequest, reply: FastifyReply): void {
+function logRequest(log: Logger, { id, operation, caller }: Exchange, status: number, seconds: number): void {
   const line = {
-    request_id: request.id,
-    operation: request.operation,
-    status: reply.statusCode,
-    duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
-    team_id: request.caller?.teamId,
-    api_token_id: request.caller?.id,
+    request_id: id,
+    operation,
+    status,
+    duration_ms: Math.round(seconds * 1e6) / 1000,
+    team_id: caller?.teamId,
+    api_token_id: caller?.id,
   }
   log.info(line, 'request')
 }
 
-function refuseOtherMethods(app: FastifyInstance, taken: readonly { method: string; path: string }[]): void {
-  for (const [url, here] of Map.groupBy(taken, ({ path }) => path)) {
-    const allowed = here.map(({ method }) => method).sort()
-    app.route({
-      method: METHODS.filter((method) => !allowed.includes(method)),
-      url: routePath(url),
-      onRequest: async () => {
-        throw new ServiceError('method_not_allowed', { headers: { Allow: allowed.join(', ') } })
-      },
-      handler: answerNotFound,
-    })
-  }
-}
-
-/** Makes request ids. A caller's own is kept when it is one, and no secret in the wrong place. */
-function requestIds(configuredToken: string | undefined): (request: IncomingMessage) => string {
-  return ({ headers }) => {
-    const given = headers['x-request-id']
-    if (typeof given !== 'string' || !/^[\w.:-]{1,128}$/.test(given)) return randomUUID()
-    const [, presentedToken = ''] = headers.authorization?.split(/ +/) ?? []
-    const secrets = [presentedToken, configuredToken ?? ''].filter((secret) => secret !== '')
-    const isSecret = tokenPattern.test(given) || secrets.some((secret) => given.includes(secret))
-    return isSecret ? randomUUID() : given
-  }
+function holdsSecret(text: string, authorization: string, configuredToken: string | undefined): boolean {
+  const [, presentedToken = ''] = authorization.split(/ +/)
+  const secrets = [presentedToken, configuredToken ?? ''].filter((secret) => secret !== '')
+  return tokenPattern.test(text) || secrets.some((secret) => text.includes(secret))
 }

@@ -73,10 +73,10 @@ const kinds: Kind[] = [
     is: ({ path }) => path.startsWith('src/http/'),
     may: {
       import:
-        /^(node:.*|fastify|typebox(\/.*)?|prom-client|src\/(http|tokens)\/.*|src\/(?!app|main|config|service)[\w-]+\.ts|src\/(?!commands|store)[\w-]+\/[\w-]+\.ts)$/,
-      types: /^src\/(service\.ts|store\/.*)$/,
+        /^(node:.*|typebox(\/.*)?|prom-client|src\/(http|tokens)\/.*|src\/(?!app|main|config|service)[\w-]+\.ts|src\/(?!commands|store)[\w-]+\/[\w-]+\.ts)$/,
+      types: /^(pino|src\/(service\.ts|store\/.*))$/,
     },
-    inWords: 'rules, http/, fastify, typebox; of the service and the store only types',
+    inWords: 'rules, http/, typebox, prom-client; of pino, the service and the store only types',
     because: 'it is handed an open service, so that tests build the same app as the command does',
   },
   {

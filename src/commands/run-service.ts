@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
@@ -87,9 +88,10 @@ async function open(config: Config) {
   return { service, log }
 }
 
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<AddressInfo> {
+async function listen(app: Server, { host, port }: Config): Promise<AddressInfo> {
   try {
-    await app.listen({ host, port })
+    app.listen({ host, port })
+    await once(app, 'listening')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new OperatorError(
@@ -98,7 +100,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<Add
       error,
     )
   }
-  return app.server.address() as AddressInfo
+  return app.address() as AddressInfo
 }
 
 function greet(config: Config, { team, freshToken, warnings }: Prepared, port: number): void {
@@ -116,9 +118,12 @@ function greet(config: Config, { team, freshToken, warnings }: Prepared, port: n
 }
 
 /** Finishes what is under way, ten seconds at most, and closes the database after it. */
-async function close(app: FastifyInstance, service: Service): Promise<void> {
-  const hangUp = setTimeout(() => app.server.closeAllConnections(), patience)
-  await app.close()
+async function close(app: Server, service: Service): Promise<void> {
+  const hangUp = setTimeout(() => app.closeAllConnections(), patience)
+  // Closes idle connections too; the others are told with their answer.
+  const closed = once(app, 'close')
+  app.close()
+  await closed
   clearTimeout(hangUp)
   await service.store.close()
 }

@@ -1,16 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { allows, type Caller, isUsable, isUseNoted, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
 import type { Service } from '../service.ts'
+import type { Exchange } from './exchange.ts'
 import { AuthFailures, RequestRates } from './rate-limits.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    caller: Caller | null
-    /** The id of the operation, for logs and metrics. */
-    operation: string
-  }
-}
 
 export interface Limits {
   /** Requests a second for each API token; 0 is off. */
@@ -20,7 +12,7 @@ export interface Limits {
 }
 
 /** Throws, or returns at once when the caller is remembered. */
-export type Authenticate = (request: FastifyRequest, reply: FastifyReply, scope: Scope) => void | Promise<void>
+export type Authenticate = (exchange: Exchange, scope: Scope) => void | Promise<void>
 
 const challenge = { 'WWW-Authenticate': 'Token' }
 
@@ -31,19 +23,19 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
 
   const uses = new UseNotes(store)
 
-  const refusal = (request: FastifyRequest, code: 'unauthenticated' | 'invalid_api_token'): ServiceError => {
-    const wait = failures.count(request.ip, clock.now())
+  const refusal = ({ request }: Exchange, code: 'unauthenticated' | 'invalid_api_token'): ServiceError => {
+    const wait = failures.count(request.socket.remoteAddress ?? '', clock.now())
     if (wait > 0) return new ServiceError('rate_limited', { headers: { 'Retry-After': String(wait) } })
     return new ServiceError(code, { headers: challenge })
   }
 
-  const admit = (request: FastifyRequest, reply: FastifyReply, scope: Scope, caller: Caller | undefined): void => {
+  const admit = (exchange: Exchange, scope: Scope, caller: Caller | undefined): void => {
     const now = clock.now()
-    if (caller === undefined || !isUsable(caller, now)) throw refusal(request, 'invalid_api_token')
-    request.caller = caller
+    if (caller === undefined || !isUsable(caller, now)) throw refusal(exchange, 'invalid_api_token')
+    exchange.caller = caller
     uses.note(caller, now)
     const rate = rates?.take(caller.id, now)
-    if (rate) reply.headers(rate.headers)
+    if (rate) exchange.addHeaders(rate.headers)
     if (rate && rate.retryAfter > 0)
       throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(rate.retryAfter) } })
     if (!allows(caller, scope))
@@ -52,19 +44,19 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
       })
   }
 
-  return (request, reply, scope) => {
+  return (exchange, scope) => {
     memory.refresh()
-    const header = request.headers.authorization ?? ''
+    const header = exchange.request.headers.authorization ?? ''
     // Found by the hash of the whole text, as every key of a map: a guess learns nothing of how near it was.
     const known = memory.peek<Caller>(header)
-    if (known !== undefined) return admit(request, reply, scope, known)
+    if (known !== undefined) return admit(exchange, scope, known)
     const token = /^token +([\x21-\x7e]+)$/i.exec(header)?.[1]
-    if (token === undefined) throw refusal(request, 'unauthenticated')
+    if (token === undefined) throw refusal(exchange, 'unauthenticated')
     const read = async () => {
       const hash = tokens.lookupApiToken(token)
       return hash && store.findCaller(hash)
     }
-    return memory.recall(header, read).then((caller) => admit(request, reply, scope, caller))
+    return memory.recall(header, read).then((caller) => admit(exchange, scope, caller))
   }
 }
 

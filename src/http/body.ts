@@ -1,33 +1,62 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
 export const bodyLimit = 256 * 1024
 
-/** JSON in UTF-8 and nothing else. An empty body is undefined: an operation says what that means to it. */
-export function acceptJson(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (request, body: Buffer, done) => {
-    try {
-      done(null, readJson(request, body))
-    } catch (error) {
-      done(error instanceof ServiceError ? error : new ServiceError('invalid_json'))
-    }
-  })
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
 
-function readJson(request: FastifyRequest, body: Buffer): unknown {
-  if (!isPlainUtf8(request)) throw new ServiceError('unsupported_media_type')
+/** JSON in UTF-8 and nothing else. No body is undefined: an operation says what that means to it. */
+export function readBody(
+  request: IncomingMessage,
+  done: (body: unknown) => void,
+  fail: (error: unknown) => void,
+): void {
+  const { headers } = request
+  if (!hasBody(request) && headers['content-type'] === undefined) {
+    done(undefined)
+    return
+  }
+  if (!isPlainJson(headers)) throw new ServiceError('unsupported_media_type')
+  if (Number(headers['content-length']) > bodyLimit) throw new ServiceError('body_too_large')
+  const chunks: Buffer[] = []
+  let length = 0
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length <= bodyLimit) chunks.push(chunk)
+    else if (length - chunk.length <= bodyLimit) fail(new ServiceError('body_too_large'))
+  })
+  request.on('end', () => {
+    if (length > bodyLimit) return
+    try {
+      done(parseBody(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    } catch (error) {
+      fail(error)
+    }
+  })
+  // The client went away, or broke its own body off.
+  request.on('error', () => fail(new ServiceError('invalid_request')))
+}
+
+function parseBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
   // Decoding would replace bad bytes, and two different ids could become one.
   if (!isUtf8(body)) throw new ServiceError('invalid_json')
-  return parseJson(body.toString())
+  const text = body.toString()
+  try {
+    return parseJson(text)
+  } catch {
+    throw new ServiceError('invalid_json')
+  }
 }
 
-function isPlainUtf8({ headers }: FastifyRequest): boolean {
-  if (headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined) return true
-  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]
-  const encoding = headers['content-encoding']
-  return /^utf-?8$/i.test(charset ?? 'utf-8') && /^identity$/i.test(encoding ?? 'identity')
+function isPlainJson(headers: IncomingHttpHeaders): boolean {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
+  if (type === 'application/json' && encoding === 'identity') return true
+  const [, parameters] = /^application\/json\s*(?:;(.*))?$/is.exec(type) ?? ['', 'charset=none']
+  const charset = /(?:^|;)\s*charset\s*=\s*"?([^\s";]+)/i.exec(parameters ?? '')?.[1]
+  return /^utf-?8$/i.test(charset ?? 'utf-8') && /^identity$/i.test(encoding)
 }

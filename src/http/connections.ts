@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../errors.ts'
-import { asText, lastAnswer, unparsable } from './error-handler.ts'
+import type { Exchange } from './exchange.ts'
+import { asText, lastAnswer, unparsable } from './failure.ts'
 
 const lingerFor = 2_000
 const lingerBytes = 1024 * 1024
@@ -41,12 +41,12 @@ export function lingerBriefly(request: IncomingMessage): void {
   request.resume()
 }
 
-/** Remembers the request under way on a connection, so that an error behind it does not overtake its answer. */
-export class RequestsUnderWay {
-  readonly #last = new WeakMap<Socket, FastifyReply>()
+/** Remembers the exchange under way on a connection, so that an error behind it does not overtake its answer. */
+export class ExchangesUnderWay {
+  readonly #last = new WeakMap<Socket, Exchange>()
 
-  begin(reply: FastifyReply): void {
-    this.#last.set(reply.request.raw.socket, reply)
+  begin(exchange: Exchange): void {
+    this.#last.set(exchange.request.socket, exchange)
   }
 
   /** Answers what Node could not parse as HTTP. Returns the status, or undefined when nobody is there to read it. */
@@ -57,11 +57,10 @@ export class RequestsUnderWay {
     }
     const failure = unparsable(error)
     const end = () => endWith(socket, failure)
-    const reply = this.#last.get(socket)
-    const finished = reply === undefined || reply.raw.writableFinished
-    if (finished) end()
-    else if (reply.request.raw.complete) reply.raw.once('finish', end)
-    else if (reply.raw.headersSent) socket.destroy()
+    const last = this.#last.get(socket)
+    if (last === undefined || last.response.writableFinished) end()
+    else if (last.request.complete) last.response.once('finish', end)
+    else if (last.response.headersSent) socket.destroy()
     else end()
     return failure.status
   }

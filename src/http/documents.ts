@@ -1,26 +1,29 @@
-import type { FastifyInstance } from 'fastify'
 import { docsPage, docsPolicy } from './docs-page.ts'
+import { json } from './exchange.ts'
 import { openApiDocument } from './openapi.ts'
-import { entry, type Operation } from './operation.ts'
+import type { Operation, Route } from './operation.ts'
 
-export const documentPaths = ['/api/openapi.json', '/api/docs'] as const
+const open = { method: 'GET', scope: null, takesBody: false } as const
 
 /** The service describes itself: for programs, and for people with a browser. Neither needs a token. */
-export function serveDocuments(app: FastifyInstance, operations: readonly Operation[], version: string): void {
-  const document = openApiDocument(operations, version)
-  const json = JSON.stringify(document)
-  const page = docsPage(operations, version)
-  app.get('/api/openapi.json', { onRequest: entry('openapi') }, (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(json),
-  )
-  app.get('/api/docs', { onRequest: entry('docs') }, (_request, reply) =>
-    reply
-      .headers({
-        'Content-Security-Policy': docsPolicy,
-        'X-Content-Type-Options': 'nosniff',
-        'X-Frame-Options': 'DENY',
-      })
-      .type('text/html; charset=utf-8')
-      .send(page),
-  )
+export function documentRoutes(operations: readonly Operation[], version: string): Route[] {
+  const document = { type: json, text: JSON.stringify(openApiDocument(operations, version)) }
+  const page = { type: 'text/html; charset=utf-8', text: docsPage(operations, version) }
+  const pageHeaders = {
+    'Content-Security-Policy': docsPolicy,
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+  }
+  return [
+    { ...open, id: 'openapi', path: '/api/openapi.json', answer: () => document },
+    {
+      ...open,
+      id: 'docs',
+      path: '/api/docs',
+      answer(exchange) {
+        exchange.addHeaders(pageHeaders)
+        return page
+      },
+    },
+  ]
 }

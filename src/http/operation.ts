@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import type { Caller, Scope } from '../api-tokens/api-token.ts'
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import type { Service } from '../service.ts'
 import type { TeamStore } from '../store/store.ts'
-import type { Authenticate } from './authenticate.ts'
+import { type Exchange, json } from './exchange.ts'
+import { queryOf } from './router.ts'
 import { validator } from './validate.ts'
 
 /** What a handler works with: the caller's team, and nothing of any other. */
@@ -50,7 +50,7 @@ export interface TeamOperation extends Declared {
   query?: TSchema
   /** What to say when there is no body, where more can be said than that. */
   missingBody?: string
-  handle(context: TeamContext<unknown, unknown>): Promise<object>
+  handle(context: TeamContext<unknown, unknown>): object | Promise<object>
 }
 
 export interface OpenOperation extends Declared {
@@ -67,7 +67,7 @@ export function operation<Reply extends TProperties, Body extends TSchema = TSch
     body?: Body
     query?: Query
     reply: Reply
-    handle(context: TeamContext<Static<Body>, Static<Query>>): Promise<Static<TObject<Reply>>>
+    handle(context: TeamContext<Static<Body>, Static<Query>>): Static<TObject<Reply>> | Promise<Static<TObject<Reply>>>
   },
 ): TeamOperation {
   return declaration
@@ -82,74 +82,53 @@ export function openOperation<Reply extends TProperties>(
   return declaration
 }
 
-/** Turns declarations into routes. */
-export function route(
-  app: FastifyInstance,
-  operations: readonly Operation[],
-  service: Service,
-  authenticate: Authenticate,
-): void {
-  for (const declared of operations) {
-    const { id, method, scope } = declared
-    const common = { method, url: routePath(declared.path), schema: { response: { 200: replySchema(declared) } } }
-    if (scope === null) {
-      const handler = async () => ({ success: 1, ...(await declared.handle(service)) })
-      app.route({ ...common, onRequest: entry(id), handler })
-    } else {
-      const takesBody = declared.body !== undefined
-      const admit = (request: FastifyRequest, reply: FastifyReply) => authenticate(request, reply, scope)
-      const onRequest = entry(id, admit, (request) => takesBody || refuseBody(request))
-      app.route({ ...common, onRequest, handler: teamHandler(declared, service) })
-    }
-  }
+/** What a path and method lead to. */
+export interface Route {
+  id: string
+  method: string
+  path: string
+  /** Null where no API token is needed. */
+  scope: Scope | null
+  takesBody: boolean
+  answer(exchange: Exchange, id: string, body: unknown): Answer | Promise<Answer>
 }
 
-type Check = (request: FastifyRequest, reply: FastifyReply) => unknown
+export interface Answer {
+  type: string
+  text: string
+}
 
-/** Names the operation and makes the checks before the body is read; without a promise where none is needed. */
-export function entry(operation: string, ...checks: Check[]): onRequestHookHandler {
-  return (request, reply, done) => {
-    request.operation = operation
-    const run = (at: number): void => {
-      for (let index = at; index < checks.length; index++) {
-        const waiting = checks[index]?.(request, reply)
-        if (waiting instanceof Promise) {
-          waiting.then(() => run(index + 1)).catch(done)
-          return
-        }
-      }
-      done()
-    }
-    try {
-      run(0)
-    } catch (error) {
-      done(error as Error)
-    }
+/** Turns a declaration into a route. */
+export function routeOf(declared: Operation, service: Service): Route {
+  const { id, method, path, scope } = declared
+  if (declared.scope === null) {
+    const answer = async () => success(await declared.handle(service))
+    return { id, method, path, scope, takesBody: false, answer }
   }
+  return { id, method, path, scope, takesBody: declared.body !== undefined, answer: teamAnswer(declared, service) }
 }
 
 export function replySchema({ reply }: Operation) {
   return Type.Object({ success: Type.Literal(1), ...reply })
 }
 
-/** `/api/schemas/{id}` as the router writes it. */
-export function routePath(path: string): string {
-  return path.replace(/\{\w+\}$/, ':id')
+function success(reply: object): Answer {
+  return { type: json, text: JSON.stringify({ success: 1, ...reply }) }
 }
 
-function teamHandler(declared: TeamOperation, { store, tokens, memory, clock }: Service) {
+function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] {
+  const { store, tokens, memory, clock } = service
   const readBody = bodyReader(declared)
   const readQuery = declared.query && validator(declared.query, 'The query')
-  return async (request: FastifyRequest) => {
-    const { caller } = request
+  return ({ caller, request }, id, given) => {
     if (caller === null) throw new Error(`${declared.id} was reached without authentication`)
-    const body = readBody(request.body)
-    const query = readQuery?.(decodableQuery(request))
-    const { id = '' } = request.params as { id?: string }
+    const body = readBody(given)
+    const query = readQuery?.(queryOf(request.url ?? ''))
     const { teamId } = caller
     const team = store.forTeam(teamId, caller.name)
-    const answer = await declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock })
-    return { success: 1, ...answer }
+    const reply = declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock })
+    // Without a promise where none is needed: what is remembered is answered at once.
+    return reply instanceof Promise ? reply.then(success) : success(reply)
   }
 }
 
@@ -159,23 +138,5 @@ function bodyReader({ body, missingBody }: TeamOperation): (body: unknown) => un
   return (given) => {
     if (given !== undefined) return validate(given)
     throw new ServiceError('missing_body', missingBody === undefined ? {} : { message: missingBody })
-  }
-}
-
-/** Whatever it is: before it is read. */
-function refuseBody({ headers, method, operation }: FastifyRequest): void {
-  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return
-  throw new ServiceError('invalid_request', { message: `${method} (${operation}) takes no body; send none.` })
-}
-
-/** The router's parser takes a percent sign that begins nothing for itself; we take it for a mistake. */
-function decodableQuery({ query, raw }: FastifyRequest): unknown {
-  const { url = '' } = raw
-  const at = url.indexOf('?')
-  try {
-    if (at >= 0) decodeURIComponent(url.slice(at))
-    return query
-  } catch {
-    throw new ServiceError('invalid_request', { message: 'The query is not valid percent-encoding.' })
   }
 }

@@ -44,10 +44,19 @@ export const getOrCreateByPost = operation({
   handle,
 })
 
-async function handle({ body, team, teamId, tokens, memory, clock }: TeamContext<Static<typeof GetOrCreateIn>>) {
+type Context = TeamContext<Static<typeof GetOrCreateIn>>
+
+function handle(context: Context) {
+  const { body, teamId, memory } = context
   // Checked for an existing group too: a request is right or wrong whoever was first.
   const properties = body.properties === undefined ? '{}' : keepableJson(body.properties, 'properties')
-  const existing = await memory.recall(`user_group ${teamId} ${body.user_group_id}`, async () => {
+  const key = `user_group ${teamId} ${body.user_group_id}`
+  const known = memory.peek<ReturnType<typeof present>>(key)
+  return known ? { new_user_group: false, user_group: known } : lookUpOrCreate(context, key, properties)
+}
+
+async function lookUpOrCreate({ body, team, teamId, tokens, memory, clock }: Context, key: string, properties: string) {
+  const existing = await memory.recall(key, async () => {
     const group = await team.userGroups.find(body.user_group_id)
     return group && present(group, tokens.openToken(group))
   })

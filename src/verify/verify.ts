@@ -44,18 +44,24 @@ export const verifyToken = operation({
       expires_at: null,
     },
   },
-  async handle({ body, team, teamId, tokens, memory, clock }) {
-    const verified = await memory.recall(`token ${teamId} ${tokens.fingerprint(body.token)}`, async () => {
+  handle({ body, team, teamId, tokens, memory, clock }) {
+    const key = `token ${teamId} ${tokens.fingerprint(body.token)}`
+    const known = memory.peek<Verified>(key)
+    if (known !== undefined) return verdict(known, clock.now())
+    const read = async () => {
       const hash = tokens.lookup(body.token)
       return hash && team.userGroups.verify(hash)
-    })
-    if (verified === undefined) return { active: false, reason: 'unknown' as const }
-    if (verified.validUntil !== null && verified.validUntil <= clock.now())
-      return { active: false, reason: 'rotated' as const }
-    if (verified.group.disabled) return { active: false, reason: 'disabled' as const }
-    return { active: true, ...opened(verified) }
+    }
+    return memory.recall(key, read).then((verified) => verdict(verified, clock.now()))
   },
 })
+
+function verdict(verified: Verified | undefined, now: number) {
+  if (verified === undefined) return { active: false, reason: 'unknown' as const }
+  if (verified.validUntil !== null && verified.validUntil <= now) return { active: false, reason: 'rotated' as const }
+  if (verified.group.disabled) return { active: false, reason: 'disabled' as const }
+  return { active: true, ...opened(verified) }
+}
 
 function opened({ group, dataSources, validUntil }: Verified) {
   const unresolved = Object.keys(group.mapping).filter((schemaId) => !dataSources.has(schemaId))

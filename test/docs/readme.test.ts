@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { operations } from '../../src/app.ts'
 import { settings } from '../../src/config.ts'
-import { documentPaths } from '../../src/http/documents.ts'
+import { documentRoutes } from '../../src/http/documents.ts'
 import { engines, type FreshDatabase } from '../support/engines.ts'
 import { type ServiceProcess, startService, ugs } from '../support/service-process.ts'
 import { fences, inCode, read, rowsOf, table, tableIn } from './markdown.ts'
@@ -120,7 +120,10 @@ describe('README.md', () => {
       ['GET', inCode('/api/openapi.json'), 'none', 'This list for programs, as OpenAPI.'],
       ['GET', inCode('/api/docs'), 'none', 'This list for people, with fields and examples.'],
     ]
-    assert.deepEqual(documentPaths, ['/api/openapi.json', '/api/docs'])
+    assert.deepEqual(
+      documentRoutes(operations, '').map(({ path }) => path),
+      ['/api/openapi.json', '/api/docs'],
+    )
     assert.equal(tableIn('README.md', ...headings), table(headings, [...declared, ...others]))
   })
 

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from '../api-tokens/api-token.ts'
+
+export const json = 'application/json; charset=utf-8'
+
+/** One request and its one answer. */
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly id: string
+  readonly began = performance.now()
+  /** The id of the operation, for logs and metrics. */
+  operation = 'none'
+  caller: Caller | null = null
+  /** No other request is read from the connection. */
+  isLast = false
+  #more: string[] | undefined
+
+  constructor(request: IncomingMessage, response: ServerResponse, id: string) {
+    this.request = request
+    this.response = response
+    this.id = id
+  }
+
+  /** For the answer, beyond those that every answer has. */
+  addHeaders(headers: Record<string, string>): void {
+    this.#more = [...(this.#more ?? []), ...Object.entries(headers).flat()]
+  }
+
+  answer(status: number, type: string, text: string): void {
+    const headers = standingHeaders(this.id, type, text)
+    if (this.#more !== undefined) headers.push(...this.#more)
+    if (this.isLast) headers.push('Connection', 'close')
+    this.response.writeHead(status, headers)
+    this.response.end(text)
+  }
+}
+
+/** On every answer: a shared cache keys on the URL, and would hand one customer's token to another. */
+export function standingHeaders(id: string, type: string, text: string): string[] {
+  return [
+    ...['Cache-Control', 'no-store'],
+    ...['X-Request-Id', id],
+    ...['Content-Type', type],
+    ...['Content-Length', String(Buffer.byteLength(text))],
+  ]
+}
+
+/** Makes request ids. A caller's own is kept when it is one, and no secret in the wrong place. */
+export function requestIds(isSecret: (text: string, authorization: string) => boolean) {
+  return ({ headers }: IncomingMessage): string => {
+    const given = headers['x-request-id']
+    if (typeof given !== 'string' || !/^[\w.:-]{1,128}$/.test(given)) return randomUUID()
+    return isSecret(given, headers.authorization ?? '') ? randomUUID() : given
+  }
+}

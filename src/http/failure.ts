@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Logger } from 'pino'
+import { type ErrorCode, errorBody, ServiceError } from '../errors.ts'
+import { type Exchange, json, standingHeaders } from './exchange.ts'
+
+const ofNode: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+const secondsToRetry = '1'
+
+/** Every failure leaves in the one shape. Only faults of ours are logged, and their causes never sent. */
+export function answerFailure(exchange: Exchange, error: unknown, log: Logger): number {
+  const failure = error instanceof ServiceError ? error : new ServiceError('internal', { cause: error })
+  if (failure.status >= 500) log.error({ request_id: exchange.id, failure: loggable(failure) }, failure.code)
+  if (failure.code === 'unavailable') exchange.addHeaders({ 'Retry-After': secondsToRetry })
+  // Nobody waits for the rest of such a body.
+  if (failure.code === 'body_too_large') exchange.isLast = true
+  exchange.addHeaders(failure.headers)
+  exchange.answer(failure.status, json, JSON.stringify(errorBody(failure, exchange.id)))
+  return failure.status
+}
+
+/** A chosen few fields: an error of a driver may carry values that do not belong in a log. */
+function loggable(error: unknown): object {
+  const { name, message, stack, cause } = error as Error
+  const { code } = error as { code?: unknown }
+  return { name, message, code, stack, ...(cause === undefined ? {} : { cause: loggable(cause) }) }
+}
+
+/** What Node could not parse as a request is answered in the same shape, by hand. */
+export function unparsable(error: NodeJS.ErrnoException): ServiceError {
+  const known = ofNode[error.code ?? '']
+  return known
+    ? new ServiceError(known)
+    : new ServiceError('invalid_request', { message: 'The request is not valid HTTP.' })
+}
+
+/** An answer where no exchange has begun, after which the connection ends. */
+export function lastAnswer(failure: ServiceError): { headers: string[]; body: string } {
+  const id = randomUUID()
+  const body = JSON.stringify(errorBody(failure, id))
+  return { headers: [...standingHeaders(id, json, body), 'Connection', 'close'], body }
+}
+
+export function asText(failure: ServiceError): string {
+  const { headers, body } = lastAnswer(failure)
+  const lines = headers.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`))
+  return `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${lines.join('')}\r\n${body}`
+}

@@ -1,0 +1,105 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+import { ServiceError } from '../errors.ts'
+import type { Authenticate } from './authenticate.ts'
+import { hasBody, readBody } from './body.ts'
+import { answerOddRequests, ExchangesUnderWay, lingerBriefly } from './connections.ts'
+import { Exchange } from './exchange.ts'
+import { answerFailure } from './failure.ts'
+import type { Answer, Route } from './operation.ts'
+import type { Router } from './router.ts'
+
+export interface ServerOptions {
+  router: Router<Route>
+  authenticate: Authenticate
+  requestId(request: IncomingMessage): string
+  log: Logger
+  /** Once for every answer; without an exchange for what was no HTTP. */
+  onAnswered(status: number, exchange?: Exchange): void
+}
+
+const settings = {
+  requestTimeout: 30_000,
+  headersTimeout: 10_000,
+  // Node looks for overdue requests at an interval of its own, by default as long as the time-out itself.
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 72_000,
+  maxHeaderSize: 16 * 1024,
+  // Node would refuse a request without one in a shape of its own.
+  requireHostHeader: false,
+}
+
+/**
+ * Takes every request through the same steps: find its route, find out who is calling, read the body, answer. A step
+ * returns a promise only when it has to wait, as most requests do not.
+ */
+export function createHttpServer({ router, authenticate, requestId, log, onAnswered }: ServerOptions): Server {
+  const underWay = new ExchangesUnderWay()
+
+  const server = createServer(settings, (request, response) => {
+    const exchange = new Exchange(request, response, requestId(request))
+    underWay.begin(exchange)
+    try {
+      refuseWithoutHost(request)
+      const { route, id } = router.find(request.method ?? '', request.url ?? '')
+      exchange.operation = route.id
+      const waiting = route.scope === null ? undefined : authenticate(exchange, route.scope)
+      if (waiting === undefined) receive(exchange, route, id)
+      else waiting.then(() => receive(exchange, route, id)).catch((error) => fail(exchange, error))
+    } catch (error) {
+      fail(exchange, error)
+    }
+  })
+
+  function receive(exchange: Exchange, route: Route, id: string): void {
+    const { request } = exchange
+    if (route.takesBody) {
+      const done = (body: unknown) => perform(exchange, route, id, body)
+      readBody(request, done, (error) => fail(exchange, error))
+    } else if (route.scope !== null && hasBody(request)) throw uncalledFor(exchange)
+    else perform(exchange, route, id, undefined)
+  }
+
+  function perform(exchange: Exchange, route: Route, id: string, body: unknown): void {
+    const answer = route.answer(exchange, id, body)
+    if (answer instanceof Promise)
+      answer.then((awaited) => finish(exchange, awaited)).catch((error) => fail(exchange, error))
+    else finish(exchange, answer)
+  }
+
+  function finish(exchange: Exchange, { type, text }: Answer): void {
+    exchange.isLast = !server.listening
+    exchange.answer(200, type, text)
+    ended(exchange, 200)
+  }
+
+  function fail(exchange: Exchange, error: unknown): void {
+    // The client broke its body off behind an answer.
+    if (exchange.response.headersSent) return
+    exchange.isLast = !server.listening
+    ended(exchange, answerFailure(exchange, error, log))
+  }
+
+  function ended(exchange: Exchange, status: number): void {
+    onAnswered(status, exchange)
+    lingerBriefly(exchange.request)
+  }
+
+  server.on('clientError', (error, socket) => {
+    const status = underWay.answerUnparsable(error, socket as Socket)
+    if (status !== undefined) onAnswered(status)
+  })
+  answerOddRequests(server)
+  return server
+}
+
+function refuseWithoutHost({ headers, httpVersion }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw new ServiceError('invalid_request', { message: 'The request has no Host header.' })
+}
+
+/** Whatever it is: before it is read. */
+function uncalledFor({ request, operation }: Exchange): ServiceError {
+  return new ServiceError('invalid_request', { message: `${request.method} (${operation}) takes no body; send none.` })
+}
