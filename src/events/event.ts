@@ -27,3 +27,8 @@ export interface AuditEvent {
   subject: string | null
   renamedTo: string | null
 }
+
+/** One that has happened in a transaction under way, and has no number yet. */
+export interface NewEvent extends Omit<AuditEvent, 'id'> {
+  teamId: number
+}

@@ -39,12 +39,8 @@ export class Exchange {
 
 /** On every answer: a shared cache keys on the URL, and would hand one customer's token to another. */
 export function standingHeaders(id: string, type: string, text: string): string[] {
-  return [
-    ...['Cache-Control', 'no-store'],
-    ...['X-Request-Id', id],
-    ...['Content-Type', type],
-    ...['Content-Length', String(Buffer.byteLength(text))],
-  ]
+  const length = String(Buffer.byteLength(text))
+  return ['Cache-Control', 'no-store', 'X-Request-Id', id, 'Content-Type', type, 'Content-Length', length]
 }
 
 /** Makes request ids. A caller's own is kept when it is one, and no secret in the wrong place. */

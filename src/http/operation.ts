@@ -102,8 +102,7 @@ export interface Answer {
 export function routeOf(declared: Operation, service: Service): Route {
   const { id, method, path, scope } = declared
   if (declared.scope === null) {
-    const answer = async () => success(await declared.handle(service))
-    return { id, method, path, scope, takesBody: false, answer }
+    return { id, method, path, scope, takesBody: false, answer: async () => success(await declared.handle(service)) }
   }
   return { id, method, path, scope, takesBody: declared.body !== undefined, answer: teamAnswer(declared, service) }
 }
@@ -112,8 +111,12 @@ export function replySchema({ reply }: Operation) {
   return Type.Object({ success: Type.Literal(1), ...reply })
 }
 
-function success(reply: object): Answer {
-  return { type: json, text: JSON.stringify({ success: 1, ...reply }) }
+const answer = Symbol('the answer made from this reply')
+
+/** Written once for a reply that is remembered and given again. */
+function success(reply: { [answer]?: Answer }): Answer {
+  reply[answer] ??= { type: json, text: JSON.stringify({ success: 1, ...reply }) }
+  return reply[answer]
 }
 
 function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] {

@@ -1,6 +1,6 @@
 import { type ApiToken, type Caller, isUsable, type NewApiToken, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
-import { type Database, run, sql, type Work } from './database.ts'
+import { type Database, run, shared, sql, type Work } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
 import type { ApiTokens } from './store.ts'
 
@@ -14,7 +14,7 @@ type ApiTokenRow = [
   lastUsedAt: number | null,
 ]
 
-const callerByHash = sql<[...ApiTokenRow, teamId: number]>`
+const callerByHash = shared<[...ApiTokenRow, teamId: number]>('bytea')`
   select id, name, scopes, created_at, expires_at, revoked_at, last_used_at, team_id from api_token where hash = $1`
 
 const insertUnlessThere = sql<[id: number]>`

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import type { NewEvent } from '../events/event.ts'
 
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
@@ -10,6 +11,8 @@ export interface Statement<R extends Row> {
   readonly text: string
   /** Under which a server keeps it prepared. */
   readonly name: string
+  /** PostgreSQL's types of its values, for one that many ask at the same time: then they are asked for at once. */
+  readonly types?: readonly string[]
   readonly [rowOf]?: R
 }
 
@@ -20,10 +23,18 @@ export function sql<R extends Row = []>(text: TemplateStringsArray): Statement<R
   return { text: text.join('').trim(), name: `ugs_${statements}` }
 }
 
-interface Step {
+/** A statement of which many with values of their own wait at the same time. */
+export function shared<R extends Row = []>(...types: readonly string[]) {
+  return (text: TemplateStringsArray): Statement<R> => ({ ...sql<R>(text), types })
+}
+
+export interface Query {
   statement: Statement<Row>
   values: readonly Value[]
 }
+
+/** A query, or what happened: the events of a transaction are numbered and written at its end. */
+type Step = Query | { event: NewEvent }
 
 /**
  * The statements of one transaction, each seeing the rows of the one before. A generator, so that SQLite can run many
@@ -33,6 +44,16 @@ export type Work<T> = Generator<Step, T, Row[]>
 
 export function* run<R extends Row>(statement: Statement<R>, ...values: Value[]): Work<R[]> {
   return (yield { statement, values }) as unknown as R[]
+}
+
+/** Goes on to the next query, noting the events on the way. */
+export function nextQuery<T>(work: Work<T>, rows: Row[], events: NewEvent[]): Query | { result: T } {
+  let step = work.next(rows)
+  while (!step.done && 'event' in step.value) {
+    events.push(step.value.event)
+    step = work.next([])
+  }
+  return step.done ? { result: step.value } : (step.value as Query)
 }
 
 /** What a lost connection leaves open: work that is repeatable recognises what an earlier run of it committed. */
@@ -53,6 +74,11 @@ export interface Database {
   look<T>(work: () => Work<T>): Promise<T>
   /** Resolves after the commit: what it returns is durable. */
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T>
+  /**
+   * The same for work that comes in great numbers and is repeatable: it may share a transaction. `order` is the same in
+   * every process for work on the same thing, so that two that share some of it wait for each other in one order.
+   */
+  writeTogether<T>(order: string, work: () => Work<T>): Promise<T>
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
   /** Changes with every commit of any process, when the engine can tell at next to no cost; undefined when it cannot. */

@@ -1,15 +1,7 @@
-import type { AuditEvent, EventKind } from '../events/event.ts'
+import type { AuditEvent, EventKind, NewEvent } from '../events/event.ts'
 import { type Database, run, sql, type Work } from './database.ts'
 import { manyRows, runMany } from './many-rows.ts'
 import type { Events } from './store.ts'
-
-const takePosition = sql<[id: number]>`
-  insert into event_position (team_id, last) values ($1, 1)
-  on conflict (team_id) do update set last = event_position.last + 1
-  returning last`
-
-const insert = sql`
-  insert into event (team_id, id, at, kind, api_token, subject, renamed_to) values ($1, $2, $3, $4, $5, $6, $7)`
 
 const takePositions = sql<[last: number]>`
   insert into event_position (team_id, last) values ($1, $2)
@@ -18,8 +10,8 @@ const takePositions = sql<[last: number]>`
 
 const insertMany = manyRows(
   'events',
-  'insert into event (team_id, at, kind, api_token, id, subject) values',
-  '($1, $2, $3, $4, ?, ?)',
+  'insert into event (team_id, id, at, kind, api_token, subject, renamed_to) values',
+  '($1, ?, ?, ?, ?, ?, ?)',
   '',
 )
 
@@ -64,23 +56,28 @@ export function* takeTurn(teamId: number): Work<void> {
 
 /** Part of the transaction of the change it records: both happen, or neither. */
 export function* record(
-  actor: Actor,
+  { teamId, apiToken }: Actor,
   kind: EventKind,
   subject: string | null,
   now: number,
-  renamedTo?: string,
+  renamedTo: string | null = null,
 ): Work<void> {
-  const [position] = yield* run(takePosition, actor.teamId)
-  yield* run(insert, actor.teamId, position?.[0] ?? 0, now, kind, actor.apiToken, subject, renamedTo ?? null)
+  yield { event: { teamId, at: now, kind, apiToken, subject, renamedTo } }
 }
 
-/** The same for many things at once: their numbers follow each other. */
-export function* recordMany(actor: Actor, kind: EventKind, subjects: readonly string[], now: number): Work<void> {
-  if (subjects.length === 0) return
-  const [position] = yield* run(takePositions, actor.teamId, subjects.length)
-  const first = (position?.[0] ?? 0) - subjects.length + 1
-  const rows = subjects.map((subject, index) => [first + index, subject])
-  yield* runMany(insertMany, [actor.teamId, now, kind, actor.apiToken], rows)
+/** The last step of a transaction: numbers what happened in it, team by team, and writes it down. */
+export function* writeEvents(events: readonly NewEvent[]): Work<void> {
+  const byTeam = [...Map.groupBy(events, ({ teamId }) => teamId)]
+  // In one order everywhere, so that two transactions wait for each other instead of deadlocking.
+  byTeam.sort(([one], [other]) => one - other)
+  for (const [teamId, own] of byTeam) {
+    const [position] = yield* run(takePositions, teamId, own.length)
+    const first = (position?.[0] ?? 0) - own.length + 1
+    const rows = own.map(({ at, kind, apiToken, subject, renamedTo }, index) => {
+      return [first + index, at, kind, apiToken, subject, renamedTo]
+    })
+    yield* runMany(insertMany, [teamId], rows)
+  }
 }
 
 export class EventStore implements Events {

@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { ServiceError } from '../errors.ts'
+import type { NewEvent } from '../events/event.ts'
 import { OperatorError } from '../operator-error.ts'
+import { columnsOf, rowsOfEach, textForMany, type Values } from './at-once.ts'
 import {
   type Database,
+  nextQuery,
   type Repeating,
   type Row,
   type Statement,
@@ -11,6 +14,9 @@ import {
   type Value,
   type Work,
 } from './database.ts'
+import { writeEvents } from './events.ts'
+import { SharedReads } from './shared-reads.ts'
+import { performTogether, type SharedWrite } from './shared-writes.ts'
 
 const attempts = 3
 const uniqueViolation = '23505'
@@ -40,7 +46,6 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   })
   // An idle connection that the server closes is no news to a caller: the pool replaces it.
   pool.on('error', (error) => options.onConnectionError?.(error))
-  const database = new Postgres(pool)
   try {
     await refuseUnfit(pool)
   } catch (error) {
@@ -52,7 +57,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       error,
     )
   }
-  return database
+  return new Postgres(pool)
 }
 
 async function refuseUnfit(pool: pg.Pool): Promise<void> {
@@ -72,25 +77,52 @@ async function refuseUnfit(pool: pg.Pool): Promise<void> {
     )
 }
 
+const mostTogether = 200
+
 class Postgres implements Database {
   readonly engine = 'postgres'
   readonly #pool: pg.Pool
+  readonly #sharedReads: SharedReads
+  #sharedWrites: SharedWrite[] = []
+  #isSharing = false
   #commits = 0
 
   constructor(pool: pg.Pool) {
     this.#pool = pool
+    const ask = asking(pool)
+    this.#sharedReads = new SharedReads((statement, asked) => retrying(() => askForMany(ask, statement, asked)))
   }
 
-  read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
-    return retrying(async () => (await this.#pool.query(query(statement, values))).rows as unknown as R[])
+  async read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
+    const rows = statement.types
+      ? await this.#sharedReads.read(statement, values)
+      : await retrying(() => asking(this.#pool)(statement, values))
+    return rows as unknown as R[]
   }
 
   look<T>(work: () => Work<T>): Promise<T> {
-    return perform((statement, values) => this.read(statement, ...values), work)
+    return perform((statement, values) => this.read(statement, ...values), work(), [])
   }
 
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T> {
-    return retrying(() => this.#transaction(work, repeating))
+    return retrying(() =>
+      this.#transaction(repeating, async (client) => {
+        const events: NewEvent[] = []
+        const result = await perform(asking(client), work(), events)
+        await perform(asking(client), writeEvents(events), [])
+        return result
+      }),
+    )
+  }
+
+  writeTogether<T>(order: string, work: () => Work<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#sharedWrites.push({ order, work, resolve: resolve as SharedWrite['resolve'], reject })
+    if (!this.#isSharing) {
+      this.#isSharing = true
+      setImmediate(() => void this.#shareTransactions())
+    }
+    return promise
   }
 
   exclusively<T>(work: () => Work<T>): Promise<T> {
@@ -106,19 +138,42 @@ class Postgres implements Database {
 
   stats() {
     const { totalCount, idleCount, waitingCount } = this.#pool
-    return { commits: this.#commits, connections: totalCount, idle: idleCount, waiting: waitingCount }
+    const waiting = waitingCount + this.#sharedWrites.length
+    return { commits: this.#commits, connections: totalCount, idle: idleCount, waiting }
   }
 
   close(): Promise<void> {
     return this.#pool.end()
   }
 
-  async #transaction<T>(work: () => Work<T>, repeating: Repeating): Promise<T> {
+  /** The writes that wait together share a transaction, as on SQLite: while one is under way, the next gathers. */
+  async #shareTransactions(): Promise<void> {
+    while (this.#sharedWrites.length > 0) await this.#share(this.#sharedWrites.splice(0, mostTogether))
+    this.#isSharing = false
+  }
+
+  async #share(writes: readonly SharedWrite[]): Promise<void> {
+    try {
+      const settle = await this.#transaction('repeatable', async (client) => {
+        const ask = asking(client)
+        const events: NewEvent[] = []
+        const settled = await performTogether(writes, (...query) => askForMany(ask, ...query), events)
+        await perform(ask, writeEvents(events), [])
+        return settled
+      })
+      settle()
+    } catch {
+      // Each for itself: one that fails must not fail the others.
+      for (const { work, resolve, reject } of writes) this.write(work, 'repeatable').then(resolve, reject)
+    }
+  }
+
+  async #transaction<T>(repeating: Repeating, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect()
     let broken: Error | undefined
     try {
       await client.query('begin')
-      const result = await perform(async (...step) => (await client.query(query(...step))).rows as Row[], work)
+      const result = await work(client)
       await client.query('commit').catch((error) => {
         throw isLostConnection(error) && repeating === 'once' ? new UnknownOutcome(error) : error
       })
@@ -140,11 +195,35 @@ const lock: Statement<Row> = { text: 'select pg_advisory_xact_lock($1)', name: '
 
 type Ask = (statement: Statement<Row>, values: readonly Value[]) => Promise<Row[]>
 
-async function perform<T>(ask: Ask, work: () => Work<T>): Promise<T> {
-  const steps = work()
-  let step = steps.next()
-  while (!step.done) step = steps.next(await ask(step.value.statement, step.value.values))
-  return step.value
+function asking(client: pg.Pool | pg.PoolClient): Ask {
+  return async (statement, values) => (await client.query(query(statement, values))).rows
+}
+
+async function perform<T>(ask: Ask, work: Work<T>, events: NewEvent[]): Promise<T> {
+  let next = nextQuery(work, [], events)
+  while (!('result' in next)) next = nextQuery(work, await ask(next.statement, next.values), events)
+  return next.result
+}
+
+/** Asks once for all, where the statement can be asked so. */
+async function askForMany(ask: Ask, statement: Statement<Row>, asked: readonly Values[]): Promise<Row[][]> {
+  if (statement.types === undefined || asked.length === 1) {
+    const found: Row[][] = []
+    for (const values of asked) found.push(await ask(statement, values))
+    return found
+  }
+  return rowsOfEach(statement, asked, await ask(forMany(statement), columnsOf(asked) as unknown as Value[]))
+}
+
+const statementsForMany = new Map<Statement<Row>, Statement<Row>>()
+
+function forMany(statement: Statement<Row>): Statement<Row> {
+  let made = statementsForMany.get(statement)
+  if (made === undefined) {
+    made = { name: `${statement.name}_many`, text: textForMany(statement) }
+    statementsForMany.set(statement, made)
+  }
+  return made
 }
 
 function query(statement: Statement<Row>, values: readonly Value[]) {

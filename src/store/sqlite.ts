@@ -3,8 +3,20 @@ import { dirname } from 'node:path'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
+import type { NewEvent } from '../events/event.ts'
 import { OperatorError } from '../operator-error.ts'
-import { type Database, type Row, type Statement, UniqueViolation, type Value, type Work } from './database.ts'
+import {
+  type Database,
+  nextQuery,
+  type Row,
+  type Statement,
+  sql,
+  UniqueViolation,
+  type Value,
+  type Work,
+} from './database.ts'
+import { writeEvents } from './events.ts'
+import { WalIndex } from './wal-index.ts'
 
 const patience = 5_000
 // Short, because waiting for another process's commit blocks this one's event loop: the longer wait is asynchronous.
@@ -16,6 +28,10 @@ const primaryKeyViolation = 1555
 const uniqueViolation = 2067
 const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 26])
 
+const savepoint = sql`savepoint one`
+const release = sql`release one`
+const rollbackToSavepoint = sql`rollback to one`
+
 interface QueuedWrite {
   work: () => Work<unknown>
   resolve(result: unknown): void
@@ -24,9 +40,8 @@ interface QueuedWrite {
 
 export function openSqlite(path: string): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  let connection: DatabaseSync
   try {
-    connection = connect(path)
+    return new Sqlite(connect(path), new WalIndex(path))
   } catch (error) {
     throw new OperatorError(
       `The SQLite database ${path} cannot be opened: ${(error as Error).message}.`,
@@ -34,7 +49,6 @@ export function openSqlite(path: string): Database {
       error,
     )
   }
-  return new Sqlite(connection)
 }
 
 /** A consistent copy, taken page by page while others read and write. */
@@ -69,6 +83,7 @@ function connect(path: string): DatabaseSync {
   }
   connection.exec('pragma synchronous = full')
   connection.exec('pragma cache_size = -32000')
+  connection.prepare('select count(*) from sqlite_schema').get()
   return connection
 }
 
@@ -79,15 +94,11 @@ class Sqlite implements Database {
   #queue: QueuedWrite[] = []
   #draining: Promise<void> | undefined
   #commits = 0
-  /** Moves with the commits of other connections only; our own are counted beside it. */
-  readonly #othersVersion: StatementSync
-  #lastSeen: number | undefined
-  #changes = 0
+  readonly #walIndex: WalIndex
 
-  constructor(connection: DatabaseSync) {
+  constructor(connection: DatabaseSync, walIndex: WalIndex) {
     this.#connection = connection
-    this.#othersVersion = connection.prepare('pragma data_version')
-    this.#othersVersion.setReturnArrays(true)
+    this.#walIndex = walIndex
   }
 
   async read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
@@ -100,7 +111,7 @@ class Sqlite implements Database {
 
   async look<T>(work: () => Work<T>): Promise<T> {
     try {
-      return this.#perform(work)
+      return this.#perform(work(), [])
     } catch (error) {
       throw translate(error)
     }
@@ -113,13 +124,18 @@ class Sqlite implements Database {
     return promise
   }
 
+  writeTogether<T>(_order: string, work: () => Work<T>): Promise<T> {
+    return this.write(work)
+  }
+
   async exclusively<T>(work: () => Work<T>): Promise<T> {
     this.#connection.exec(`pragma busy_timeout = ${patience}`)
     try {
       this.#connection.exec('begin immediate')
-      const result = this.#perform(work)
+      const events: NewEvent[] = []
+      const result = this.#perform(work(), events)
+      this.#perform(writeEvents(events), [])
       this.#connection.exec('commit')
-      this.#changes += 1
       return result
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('rollback')
@@ -130,12 +146,7 @@ class Sqlite implements Database {
   }
 
   version(): number {
-    const [theirs] = this.#othersVersion.get() as unknown as [number]
-    if (theirs !== this.#lastSeen) {
-      this.#lastSeen = theirs
-      this.#changes += 1
-    }
-    return this.#changes
+    return this.#walIndex.version()
   }
 
   stats() {
@@ -178,11 +189,12 @@ class Sqlite implements Database {
 
   #commitTogether(writes: readonly QueuedWrite[]): void {
     const settled: (() => void)[] = []
+    const events: NewEvent[] = []
     try {
-      for (const write of writes) settled.push(this.#performAlone(write))
+      for (const write of writes) settled.push(this.#performAlone(write, events))
+      this.#perform(writeEvents(events), [])
       this.#connection.exec('commit')
       this.#commits += 1
-      this.#changes += 1
       for (const settle of settled) settle()
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('rollback')
@@ -190,26 +202,27 @@ class Sqlite implements Database {
     }
   }
 
-  #performAlone(write: QueuedWrite): () => void {
-    this.#connection.exec('savepoint one')
+  #performAlone(write: QueuedWrite, events: NewEvent[]): () => void {
+    this.#run(savepoint, [])
+    const own: NewEvent[] = []
     try {
-      const result = this.#perform(write.work)
-      this.#connection.exec('release one')
+      const result = this.#perform(write.work(), own)
+      this.#run(release, [])
+      events.push(...own)
       return () => write.resolve(result)
     } catch (error) {
       // A full disk, say, rolls the whole transaction back: then nobody's write has happened.
       if (!this.#connection.isTransaction) throw error
-      this.#connection.exec('rollback to one')
-      this.#connection.exec('release one')
+      this.#run(rollbackToSavepoint, [])
+      this.#run(release, [])
       return () => write.reject(translate(error))
     }
   }
 
-  #perform<T>(work: () => Work<T>): T {
-    const steps = work()
-    let step = steps.next()
-    while (!step.done) step = steps.next(this.#run(step.value.statement, step.value.values))
-    return step.value
+  #perform<T>(work: Work<T>, events: NewEvent[]): T {
+    let next = nextQuery(work, [], events)
+    while (!('result' in next)) next = nextQuery(work, this.#run(next.statement, next.values), events)
+    return next.result
   }
 
   #run(statement: Statement<Row>, values: readonly Value[]): Row[] {

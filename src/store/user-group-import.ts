@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { ImportedUserGroup } from '../user-groups/user-group.ts'
 import type { Database, Work } from './database.ts'
-import { type Actor, recordMany } from './events.ts'
+import { type Actor, record } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
 import { addManyEntries, refuseUnknownSources } from './mappings.ts'
 import type { ImportOutcome, ImportWish } from './store.ts'
@@ -87,8 +87,7 @@ function storeNew(
     }
     created.sort((one, other) => one.id - other.id)
     yield* addManyEntries(teamId, created)
-    const subjects = created.map(({ providedId }) => providedId)
-    yield* recordMany(actor, 'user_group.created', subjects, now)
+    for (const { providedId } of created) yield* record(actor, 'user_group.created', providedId, now)
     return decided
   }, 'repeatable')
 }

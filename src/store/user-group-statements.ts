@@ -1,33 +1,35 @@
-import { sql } from './database.ts'
+import { shared, sql } from './database.ts'
 
 export type UserGroupRow = [id: number, providedId: string, name: string, keyId: string, sealed: Uint8Array]
 
-export const byProvidedId = sql<UserGroupRow>`
+export const byProvidedId = shared<UserGroupRow>('bigint', 'text')`
   select id, provided_id, name, token_key, token_sealed from user_group
   where team_id = $1 and provided_id = $2`
 
-export const insertUnlessThere = sql<[id: number]>`
+export const insertUnlessThere = shared<[id: number]>(
+  ...['bigint', 'bigint', 'text', 'text', 'bytea', 'bytea', 'text', 'bigint', 'text', 'text'],
+)`
   insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
     updated_at, mapping, properties)
   values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $8, $9, $10)
   on conflict do nothing
   returning id`
 
-export const ownerOfToken = sql<[id: number]>`
+export const ownerOfToken = shared<[id: number]>('bigint', 'bytea')`
   select id from user_group where team_id = $1 and token_hash = $2`
 
-export const replaceToken = sql<UserGroupRow>`
+export const replaceToken = shared<UserGroupRow>(...['bigint', 'bigint', 'bytea', 'bytea', 'bytea', 'text', 'bigint'])`
   update user_group set token_hash = $4, token_sealed = $5, token_key = $6, token_rotated_at = $7
   where team_id = $1 and id = $2 and token_hash = $3
   returning id, provided_id, name, token_key, token_sealed`
 
-export const rememberFormer = sql`
+export const rememberFormer = shared('bytea', 'bigint', 'bigint', 'bigint')`
   insert into former_token (hash, user_group_id, rotated_at, valid_until) values ($1, $2, $3, $4)`
 
-export const endFormer = sql`
+export const endFormer = shared('bigint', 'bigint')`
   update former_token set valid_until = $2 where user_group_id = $1 and valid_until > $2`
 
-export const ownerOfFormer = sql<UserGroupRow>`
+export const ownerOfFormer = shared<UserGroupRow>('bigint', 'bytea')`
   select g.id, g.provided_id, g.name, g.token_key, g.token_sealed
   from former_token f join user_group g on g.id = f.user_group_id
   where g.team_id = $1 and f.hash = $2`
@@ -41,11 +43,11 @@ export type VerifiedRow = [
   validUntil: number | null,
 ]
 
-export const verifyCurrent = sql<VerifiedRow>`
+export const verifyCurrent = shared<VerifiedRow>('bigint', 'bytea')`
   select provided_id, name, disabled, mapping, properties, null from user_group
   where team_id = $1 and token_hash = $2`
 
-export const verifyFormer = sql<VerifiedRow>`
+export const verifyFormer = shared<VerifiedRow>('bigint', 'bytea')`
   select g.provided_id, g.name, g.disabled, g.mapping, g.properties, f.valid_until
   from former_token f join user_group g on g.id = f.user_group_id
   where g.team_id = $1 and f.hash = $2`

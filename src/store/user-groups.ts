@@ -36,7 +36,7 @@ export class UserGroupStore implements UserGroups {
     const actor = this.#actor
     const { teamId } = actor
     let wish = make()
-    const row = await this.#database.write(function* () {
+    const row = await this.#database.writeTogether(`${teamId} ${wish.providedId}`, function* () {
       for (;;) {
         const { id, providedId, name, token, properties } = wish
         const mapping = JSON.stringify(wish.mapping)
@@ -47,13 +47,14 @@ export class UserGroupStore implements UserGroups {
         if (added !== undefined) {
           yield* addEntries(teamId, id, wish.mapping)
           yield* record(actor, 'user_group.created', providedId, now)
+          return [id, providedId, name, token.keyId, token.bytes] satisfies statements.UserGroupRow
         }
         const [there] = yield* run(statements.byProvidedId, teamId, providedId)
         if (there !== undefined) return there
         // Neither added nor found: another group has the id we made, or this one was deleted in between.
         wish = make()
       }
-    }, 'repeatable')
+    })
     // The seal is ours alone; another process may have made the same id.
     return { group: this.#userGroup(row), created: Buffer.compare(row[4], wish.token.bytes) === 0 }
   }
@@ -62,7 +63,8 @@ export class UserGroupStore implements UserGroups {
     const actor = this.#actor
     const { teamId } = actor
     let fresh: SealedToken | undefined
-    const row = await this.#database.write(function* () {
+    const order = `${teamId} ${Buffer.from(current).toString('hex')}`
+    const row = await this.#database.writeTogether(order, function* () {
       const [owner] = yield* run(statements.ownerOfToken, teamId, current)
       if (owner === undefined) {
         const [former] = yield* run(statements.ownerOfFormer, teamId, current)
@@ -80,7 +82,7 @@ export class UserGroupStore implements UserGroups {
       yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
       yield* record(actor, 'user_group.token_rotated', replaced[1], now)
       return replaced
-    }, 'repeatable')
+    })
     return this.#userGroup(row)
   }
 
@@ -154,7 +156,9 @@ export class UserGroupStore implements UserGroups {
     return listWithTokens(this.#database, this.#actor.teamId, query)
   }
 
-  #userGroup([id, providedId, name, keyId, bytes]: statements.UserGroupRow): UserGroup {
+  #userGroup([id, providedId, name, keyId, sealed]: statements.UserGroupRow): UserGroup {
+    // One engine gives a Buffer, the other does not.
+    const bytes = new Uint8Array(sealed.buffer, sealed.byteOffset, sealed.length)
     return { id, teamId: this.#actor.teamId, providedId, name, token: { keyId, bytes } }
   }
 }

@@ -45,22 +45,26 @@ export const getOrCreateByPost = operation({
 })
 
 type Context = TeamContext<Static<typeof GetOrCreateIn>>
+type Reply = Static<Type.TObject<typeof reply>>
 
 function handle(context: Context) {
   const { body, teamId, memory } = context
   // Checked for an existing group too: a request is right or wrong whoever was first.
   const properties = body.properties === undefined ? '{}' : keepableJson(body.properties, 'properties')
   const key = `user_group ${teamId} ${body.user_group_id}`
-  const known = memory.peek<ReturnType<typeof present>>(key)
-  return known ? { new_user_group: false, user_group: known } : lookUpOrCreate(context, key, properties)
+  return memory.peek<Reply>(key) ?? lookUpOrCreate(context, key, properties)
 }
 
-async function lookUpOrCreate({ body, team, teamId, tokens, memory, clock }: Context, key: string, properties: string) {
+async function lookUpOrCreate(
+  { body, team, teamId, tokens, memory, clock }: Context,
+  key: string,
+  properties: string,
+): Promise<Reply> {
   const existing = await memory.recall(key, async () => {
     const group = await team.userGroups.find(body.user_group_id)
-    return group && present(group, tokens.openToken(group))
+    return group && { new_user_group: false, user_group: present(group, tokens.openToken(group)) }
   })
-  if (existing) return { new_user_group: false, user_group: existing }
+  if (existing) return existing
 
   const now = clock.now()
   const { group, created } = await team.userGroups.getOrCreate(() => {

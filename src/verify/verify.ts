@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { isoTimeOrNull } from '../clock.ts'
 import { TextOrNull, TimeOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
@@ -46,21 +46,33 @@ export const verifyToken = operation({
   },
   handle({ body, team, teamId, tokens, memory, clock }) {
     const key = `token ${teamId} ${tokens.fingerprint(body.token)}`
-    const known = memory.peek<Verified>(key)
+    const known = memory.peek<Finding>(key)
     if (known !== undefined) return verdict(known, clock.now())
     const read = async () => {
       const hash = tokens.lookup(body.token)
-      return hash && team.userGroups.verify(hash)
+      const verified = hash && (await team.userGroups.verify(hash))
+      return verified && { validUntil: verified.validUntil, reply: replyTo(verified) }
     }
-    return memory.recall(key, read).then((verified) => verdict(verified, clock.now()))
+    return memory.recall(key, read).then((finding) => (finding ? verdict(finding, clock.now()) : inactive('unknown')))
   },
 })
 
-function verdict(verified: Verified | undefined, now: number) {
-  if (verified === undefined) return { active: false, reason: 'unknown' as const }
-  if (verified.validUntil !== null && verified.validUntil <= now) return { active: false, reason: 'rotated' as const }
-  if (verified.group.disabled) return { active: false, reason: 'disabled' as const }
-  return { active: true, ...opened(verified) }
+/** What there is to say of a token, as long as it is valid. */
+interface Finding {
+  validUntil: number | null
+  reply: Static<Type.TObject<typeof reply>>
+}
+
+function verdict({ validUntil, reply }: Finding, now: number) {
+  return validUntil !== null && validUntil <= now ? inactive('rotated') : reply
+}
+
+function inactive(reason: 'unknown' | 'rotated' | 'disabled') {
+  return { active: false, reason }
+}
+
+function replyTo(verified: Verified) {
+  return verified.group.disabled ? inactive('disabled') : { active: true, ...opened(verified) }
 }
 
 function opened({ group, dataSources, validUntil }: Verified) {

@@ -1,0 +1,74 @@
+import type { NewEvent } from '../events/event.ts'
+import type { Values } from './at-once.ts'
+import { nextQuery, type Query, type Row, type Statement, type Work } from './database.ts'
+
+export interface SharedWrite {
+  order: string
+  work: () => Work<unknown>
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+type AskForMany = (statement: Statement<Row>, asked: readonly Values[]) => Promise<Row[][]>
+
+/** One of the pieces of work that share a transaction. */
+class Member {
+  readonly write: SharedWrite
+  readonly #work: Work<unknown>
+  query: Query | undefined
+  settle: () => void = () => {}
+  #hasWritten = false
+
+  constructor(write: SharedWrite) {
+    this.write = write
+    this.#work = write.work()
+  }
+
+  advance(rows: Row[], events: NewEvent[]): void {
+    this.#hasWritten ||= this.query !== undefined && !this.query.statement.text.startsWith('select')
+    this.query = undefined
+    try {
+      const next = nextQuery(this.#work, rows, events)
+      if ('result' in next) this.settle = () => this.write.resolve(next.result)
+      else this.query = next
+    } catch (error) {
+      // What it has written would be committed with the rest.
+      if (this.#hasWritten) throw error
+      this.settle = () => this.write.reject(error)
+    }
+  }
+}
+
+/**
+ * Takes many pieces of work through one transaction in step: what they ask at the same time is asked at once. Returns
+ * what is to be done once it is committed. An error means that they cannot share a transaction, whatever each alone
+ * can do.
+ */
+export async function performTogether(
+  writes: readonly SharedWrite[],
+  askForMany: AskForMany,
+  events: NewEvent[],
+): Promise<() => void> {
+  const members = writes.toSorted(byOrder).map((write) => new Member(write))
+  for (const member of members) member.advance([], events)
+  for (;;) {
+    const open = members.filter(({ query }) => query !== undefined)
+    if (open.length === 0) break
+    for (const [statement, askers] of Map.groupBy(open, ({ query }) => query?.statement)) {
+      if (statement === undefined) continue
+      const rows = await askForMany(
+        statement,
+        askers.map(({ query }) => query?.values ?? []),
+      )
+      for (const [index, member] of askers.entries()) member.advance(rows[index] ?? [], events)
+    }
+  }
+  return () => {
+    for (const { settle } of members) settle()
+  }
+}
+
+function byOrder(one: SharedWrite, other: SharedWrite): number {
+  if (one.order === other.order) return 0
+  return one.order < other.order ? -1 : 1
+}
