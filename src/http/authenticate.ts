@@ -11,7 +11,10 @@ export interface Limits {
   authFailureLimit: number
 }
 
-/** Throws, or returns at once when the caller is remembered. */
+/**
+ * Throws, or returns at once when the caller is remembered. Otherwise the caller is admitted when the promise says so; if
+ * `exchange.caller` is set before that, it is who the caller was when last seen.
+ */
 export type Authenticate = (exchange: Exchange, scope: Scope) => void | Promise<void>
 
 const challenge = { 'WWW-Authenticate': 'Token' }
@@ -44,19 +47,52 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
       })
   }
 
+  /** Who it was before, by the header, where nothing tells whether that still holds. */
+  const acquainted = new Acquainted()
+
   return (exchange, scope) => {
     memory.refresh()
     const header = exchange.request.headers.authorization ?? ''
     // Found by the hash of the whole text, as every key of a map: a guess learns nothing of how near it was.
     const known = memory.peek<Caller>(header)
     if (known !== undefined) return admit(exchange, scope, known)
+    const before = acquainted.get(header)
+    const hash = before?.hash ?? hashIn(header)
+    if (hash === 'malformed') throw refusal(exchange, 'unauthenticated')
+    exchange.caller = before?.caller ?? null
+    return memory
+      .recall(header, async () => hash && store.findCaller(hash))
+      .then((caller) => {
+        acquainted.note(header, hash, caller)
+        admit(exchange, scope, caller)
+      })
+  }
+
+  function hashIn(header: string): Uint8Array | undefined | 'malformed' {
     const token = /^token +([\x21-\x7e]+)$/i.exec(header)?.[1]
-    if (token === undefined) throw refusal(exchange, 'unauthenticated')
-    const read = async () => {
-      const hash = tokens.lookupApiToken(token)
-      return hash && store.findCaller(hash)
-    }
-    return memory.recall(header, read).then((caller) => admit(exchange, scope, caller))
+    return token === undefined ? 'malformed' : tokens.lookupApiToken(token)
+  }
+}
+
+const mostAcquainted = 1_000
+
+interface Acquaintance {
+  hash: Uint8Array
+  caller: Caller
+}
+
+/** Callers by the header they came with. That they were admitted once admits them to nothing: see `exchange.admission`. */
+class Acquainted {
+  readonly #callers = new Map<string, Acquaintance>()
+
+  get(header: string): Acquaintance | undefined {
+    return this.#callers.get(header)
+  }
+
+  note(header: string, hash: Uint8Array | undefined, caller: Caller | undefined): void {
+    if (caller === undefined || hash === undefined) this.#callers.delete(header)
+    else if (this.#callers.has(header) || this.#callers.size < mostAcquainted)
+      this.#callers.set(header, { hash, caller })
   }
 }
 

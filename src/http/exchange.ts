@@ -13,6 +13,8 @@ export class Exchange {
   /** The id of the operation, for logs and metrics. */
   operation = 'none'
   caller: Caller | null = null
+  /** While it is not decided whether the caller is admitted: nothing is answered or written before. */
+  admission: Promise<void> | undefined
   /** No other request is read from the connection. */
   isLast = false
   #more: string[] | undefined

@@ -123,12 +123,12 @@ function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] 
   const { store, tokens, memory, clock } = service
   const readBody = bodyReader(declared)
   const readQuery = declared.query && validator(declared.query, 'The query')
-  return ({ caller, request }, id, given) => {
+  return ({ caller, admission, request }, id, given) => {
     if (caller === null) throw new Error(`${declared.id} was reached without authentication`)
     const body = readBody(given)
     const query = readQuery?.(queryOf(request.url ?? ''))
     const { teamId } = caller
-    const team = store.forTeam(teamId, caller.name)
+    const team = store.forTeam(teamId, caller.name, admission)
     const reply = declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock })
     // Without a promise where none is needed: what is remembered is answered at once.
     return reply instanceof Promise ? reply.then(success) : success(reply)

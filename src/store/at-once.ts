@@ -13,8 +13,8 @@ export function textForMany({ text, types = [] }: Statement<Row>): string {
   const many = `unnest(${arrays}) with ordinality as asked (${columns}, asker)`
   const one = text.replaceAll(/\$(\d+)/g, 'asked.v$1')
   if (one.startsWith('select')) return `select asked.asker, found.* from ${many}, lateral (${one}) as found`
-  if (one.startsWith('insert')) return one.replace(/values \(([^()]*)\)/, `select $1 from ${many}`)
-  return one.replace(/\bwhere\b/, `from ${many} where`).replace(/\breturning\b/, 'returning asked.asker,')
+  if (one.startsWith('insert')) return one.replace(/values \(([^()]*)\)/, (_, list) => `select ${list} from ${many}`)
+  return one.replace(/\bwhere\b/, () => `from ${many} where`).replace(/\breturning\b/, 'returning asked.asker,')
 }
 
 /** The rows of each asker. What an insert returns first is the first value of the row it is about. */

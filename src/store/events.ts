@@ -30,8 +30,14 @@ const after = sql<EventRow>`
   select id, at, kind, api_token, subject, renamed_to from event
   where team_id = $1 and id > $2 order by id limit $3`
 
+const teamWithOld = sql<[teamId: number]>`
+  select team_id from event_position
+  where (select at from event where event.team_id = event_position.team_id order by id limit 1) < $1 limit 1`
+
+// Of a batch from the oldest on: an event behind one that is to be kept waits for it.
 const deleteOld = sql<[id: number]>`
-  delete from event where (team_id, id) in (select team_id, id from event where at < $1 order by at limit $2)
+  delete from event where team_id = $1 and id in (
+    select id from (select id, at from event where team_id = $1 order by id limit $3) as oldest where at < $2)
   returning id`
 
 const deleteOldTokens = sql<[hash: Uint8Array]>`
@@ -103,7 +109,8 @@ export class EventStore implements Events {
 /** Forgets one small batch of what is older than `before`; returns how much it was. */
 export function pruneHistory(database: Database, before: number, batch: number): Promise<number> {
   return database.write(function* () {
-    const events = yield* run(deleteOld, before, batch)
+    const [team] = yield* run(teamWithOld, before)
+    const events = team ? yield* run(deleteOld, ...team, before, batch) : []
     const tokens = yield* run(deleteOldTokens, before, batch)
     return events.length + tokens.length
   }, 'repeatable')

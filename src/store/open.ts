@@ -3,6 +3,7 @@ import { ApiTokenStore, findCaller, noteApiTokenUse } from './api-tokens.ts'
 import { DataSourceStore } from './data-sources.ts'
 import type { Database } from './database.ts'
 import { type Actor, EventStore, pruneHistory } from './events.ts'
+import { Gated } from './gated.ts'
 import { MasterKeyStore } from './keys.ts'
 import { migrate, refuseOutdated } from './migrations/migrate.ts'
 import { openPostgres } from './postgres.ts'
@@ -40,7 +41,8 @@ function storeOn(database: Database): Store {
     keys: new MasterKeyStore(database),
     findCaller: (hash) => findCaller(database, hash),
     noteUse: (apiTokenId, now) => noteApiTokenUse(database, apiTokenId, now),
-    forTeam: (teamId, apiToken) => new SqlTeamStore(database, { teamId, apiToken }),
+    forTeam: (teamId, apiToken, admission) =>
+      new SqlTeamStore(admission ? new Gated(database, admission) : database, { teamId, apiToken }),
     pruneHistory: (before, batch) => pruneHistory(database, before, batch),
     version: () => database.version(),
     stats: () => database.stats(),

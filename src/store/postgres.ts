@@ -15,7 +15,7 @@ import {
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
-import { SharedReads } from './shared-reads.ts'
+import { type Asked, SharedReads } from './shared-reads.ts'
 import { performTogether, type SharedWrite } from './shared-writes.ts'
 
 const attempts = 3
@@ -41,6 +41,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     query_timeout: 12_000,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
+    pipeline: true,
     application_name: 'user-group-service',
     types,
   })
@@ -89,8 +90,7 @@ class Postgres implements Database {
 
   constructor(pool: pg.Pool) {
     this.#pool = pool
-    const ask = asking(pool)
-    this.#sharedReads = new SharedReads((statement, asked) => retrying(() => askForMany(ask, statement, asked)))
+    this.#sharedReads = new SharedReads((round) => retrying(() => this.#askTogether(round)))
   }
 
   async read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
@@ -144,6 +144,24 @@ class Postgres implements Database {
 
   close(): Promise<void> {
     return this.#pool.end()
+  }
+
+  /** All of a round in one packet, on one connection. */
+  async #askTogether(round: readonly Asked[]): Promise<Row[][][]> {
+    const client = await this.#pool.connect()
+    let broken: Error | undefined
+    try {
+      const ask = asking(client)
+      client.connection.stream.cork()
+      const answers = round.map(({ statement, questions }) => askForMany(ask, statement, questions))
+      client.connection.stream.uncork()
+      return await Promise.all(answers)
+    } catch (error) {
+      if (isLostConnection(error)) broken = error as Error
+      throw error
+    } finally {
+      client.release(broken)
+    }
   }
 
   /** The writes that wait together share a transaction, as on SQLite: while one is under way, the next gathers. */

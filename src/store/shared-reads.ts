@@ -8,74 +8,74 @@ interface Question {
   reject(error: unknown): void
 }
 
-type AskForMany = (statement: Statement<Row>, asked: readonly Values[]) => Promise<Row[][]>
+/** One statement, and all who ask it. */
+export interface Asked {
+  statement: Statement<Row>
+  questions: readonly Values[]
+}
 
-type AskInLine = (asked: readonly Values[]) => Promise<Row[][]>
+type Round = Map<Statement<Row>, Map<string, Question>>
 
-const mostAtOnce = 1_000
+const patience = 100
 
 /**
- * The reads that wait together are asked for at once: while one lot is on its way to the server, the next gathers. A
- * question only ever joins a lot that has not been sent, so that no answer is older than its question; those who ask
- * the same share one answer.
+ * The reads that wait together are sent together: while one round is on its way to the server, the next gathers, and the
+ * busier the process, the more share a round trip. A question only ever joins a round that has not been sent, so that no
+ * answer is older than its question; those who ask the same share one answer.
  */
 export class SharedReads {
-  readonly #ask: AskForMany
-  readonly #lines = new Map<Statement<Row>, Line>()
+  readonly #ask: (round: readonly Asked[]) => Promise<Row[][][]>
+  #next: Round = new Map()
+  #isServing = false
 
-  constructor(ask: AskForMany) {
+  constructor(ask: (round: readonly Asked[]) => Promise<Row[][][]>) {
     this.#ask = ask
   }
 
   read(statement: Statement<Row>, values: Values): Promise<Row[]> {
-    let line = this.#lines.get(statement)
+    let line = this.#next.get(statement)
     if (line === undefined) {
-      line = new Line((asked) => this.#ask(statement, asked))
-      this.#lines.set(statement, line)
+      line = new Map()
+      this.#next.set(statement, line)
     }
-    return line.join(values)
-  }
-}
-
-/** Those who wait for one statement. */
-class Line {
-  readonly #ask: AskInLine
-  #waiting = new Map<string, Question>()
-  #isBusy = false
-
-  constructor(ask: AskInLine) {
-    this.#ask = ask
-  }
-
-  join(values: Values): Promise<Row[]> {
     const key = keyOf(values)
-    const alike = this.#waiting.get(key)
-    if (alike !== undefined) return alike.promise
-    const question = { values, ...Promise.withResolvers<Row[]>() }
-    this.#waiting.set(key, question)
-    if (!this.#isBusy) {
-      this.#isBusy = true
-      // One turn of the event loop, so that the requests that arrived together are all in the line.
+    let question = line.get(key)
+    if (question === undefined) {
+      question = { values, ...Promise.withResolvers<Row[]>() }
+      line.set(key, question)
+    }
+    if (!this.#isServing) {
+      this.#isServing = true
+      // One turn of the event loop, so that the requests that arrived together are all in the round.
       setImmediate(() => void this.#serve())
     }
     return question.promise
   }
 
   async #serve(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const questions = [...this.#waiting.values()].slice(0, mostAtOnce)
-      for (const { values } of questions) this.#waiting.delete(keyOf(values))
-      await this.#answer(questions)
+    while (this.#next.size > 0) {
+      const round = this.#next
+      this.#next = new Map()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      // A connection that hangs must not stop those behind it: they go by another.
+      const enough = setTimeout(resolve, patience)
+      void this.#answer(round).then(resolve)
+      await promise
+      clearTimeout(enough)
     }
-    this.#isBusy = false
+    this.#isServing = false
   }
 
-  async #answer(questions: readonly Question[]): Promise<void> {
+  async #answer(round: Round): Promise<void> {
+    const lines = [...round].map(([statement, line]) => ({ statement, waiting: [...line.values()] }))
     try {
-      const rows = await this.#ask(questions.map(({ values }) => values))
-      for (const [index, { resolve }] of questions.entries()) resolve(rows[index] ?? [])
+      const rows = await this.#ask(
+        lines.map(({ statement, waiting }) => ({ statement, questions: waiting.map(({ values }) => values) })),
+      )
+      for (const [at, { waiting }] of lines.entries())
+        for (const [index, { resolve }] of waiting.entries()) resolve(rows[at]?.[index] ?? [])
     } catch (error) {
-      for (const { reject } of questions) reject(error)
+      for (const { waiting } of lines) for (const { reject } of waiting) reject(error)
     }
   }
 }

@@ -25,9 +25,10 @@ export interface Store {
   noteUse(apiTokenId: number, now: number): Promise<void>
   /**
    * All else is bound to a team: no method below takes a team id, so none can forget it. `apiToken` is the name of the
-   * one that acts, for the audit trail; null for a command at the terminal.
+   * one that acts, for the audit trail; null for a command at the terminal. Nothing is written before `admission`, and
+   * nothing at all when it fails.
    */
-  forTeam(teamId: number, apiToken: string | null): TeamStore
+  forTeam(teamId: number, apiToken: string | null, admission?: Promise<void>): TeamStore
   /** Forgets one batch of events, and of tokens long rotated, from before a time; returns how many they were. */
   pruneHistory(before: number, batch: number): Promise<number>
   /** Changes with every commit of any process; undefined where the engine cannot tell at next to no cost. */

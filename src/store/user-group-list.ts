@@ -27,7 +27,7 @@ export async function listUserGroups(
 }
 
 /**
- * Few matches are found by the two indexes and sorted by age. Of many, a page is soon full by walking the list in its
+ * Few matches are found by the indexes and sorted by age. Of many, a page is soon full by walking the list in its
  * own order, a stretch at a time, so that no single look takes long whatever the number of groups.
  */
 async function listByPrefix(database: Database, teamId: number, { after, limit }: ListQuery, prefix: string) {

@@ -72,19 +72,28 @@ export const listAfter = sql<RecordRow>`
   select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
   where team_id = $1 and id > $2 order by id limit $3`
 
-/** How many begin with a prefix, counted no further than a limit: by two indexes, so it costs as little as it counts. */
+/**
+ * How many begin with a prefix, counted no further than a limit: by three indexes, so it costs as little as it counts.
+ * The second holds ids that are not in lower case, the third names that are not the id; one group may be in all three.
+ */
 export const countPrefix = sql<[count: number]>`
   select (select count(*) from (select 1 from user_group
-      where team_id = $1 and lower(provided_id) >= $2 and lower(provided_id) < $3 limit $4) as by_id)
+      where team_id = $1 and provided_id >= $2 and provided_id < $3 limit $4) as by_id)
     + (select count(*) from (select 1 from user_group
-      where team_id = $1 and lower(name) >= $2 and lower(name) < $3 limit $4) as by_name)`
+      where team_id = $1 and lower(provided_id) >= $2 and lower(provided_id) < $3
+        and provided_id <> lower(provided_id) limit $4) as by_lower_id)
+    + (select count(*) from (select 1 from user_group
+      where team_id = $1 and lower(name) >= $2 and lower(name) < $3 and name <> provided_id limit $4) as by_name)`
 
 export const listFewByPrefix = sql<RecordRow>`
   select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
   where id in (
-      select id from user_group where team_id = $1 and lower(provided_id) >= $2 and lower(provided_id) < $3
+      select id from user_group where team_id = $1 and provided_id >= $2 and provided_id < $3
       union
-      select id from user_group where team_id = $1 and lower(name) >= $2 and lower(name) < $3)
+      select id from user_group where team_id = $1 and lower(provided_id) >= $2 and lower(provided_id) < $3
+        and provided_id <> lower(provided_id)
+      union
+      select id from user_group where team_id = $1 and lower(name) >= $2 and lower(name) < $3 and name <> provided_id)
     and id > $4
   order by id limit $5`
 

@@ -20,10 +20,14 @@ export interface Place {
   id: number | string
 }
 
+const mostOpened = 20_000
+
 /** All that is done with secrets: made here, sealed here, opened here. */
 export class Tokens {
   readonly #ring: KeyRing
   readonly #lookupKey: KeyObject
+  /** What was opened, by the id of its group: the same bytes in the same place open to the same token. */
+  readonly #opened = new Map<number, { teamId: number; sealed: Uint8Array; plain: string }>()
   readonly #pepper = randomBytes(32).toString('hex')
 
   constructor(ring: KeyRing, lookupKey: Uint8Array) {
@@ -64,8 +68,14 @@ export class Tokens {
     return { ...this.seal(Buffer.from(token), place), hash: this.hash(token) }
   }
 
-  openToken(group: { id: number; teamId: number; token: Sealed }): string {
-    return this.open(group.token, { purpose: 'user_group.token', teamId: group.teamId, id: group.id }).toString()
+  openToken({ id, teamId, token }: { id: number; teamId: number; token: Sealed }): string {
+    const opened = this.#opened.get(id)
+    if (opened !== undefined && opened.teamId === teamId && Buffer.compare(opened.sealed, token.bytes) === 0)
+      return opened.plain
+    const plain = this.open(token, { purpose: 'user_group.token', teamId, id }).toString()
+    if (this.#opened.size >= mostOpened) this.#opened.clear()
+    this.#opened.set(id, { teamId, sealed: token.bytes, plain })
+    return plain
   }
 
   seal(plain: Uint8Array, place: Place): Sealed {

@@ -67,16 +67,18 @@ async function lookUpOrCreate(
   if (existing) return existing
 
   const now = clock.now()
+  let minted = ''
   const { group, created } = await team.userGroups.getOrCreate(() => {
     const id = newId(now)
+    minted = tokens.mintForUserGroup()
     return {
       id,
       providedId: body.user_group_id,
       name: body.name ?? body.user_group_id,
       mapping: body.mapping ?? {},
       properties,
-      token: tokens.sealToken(tokens.mintForUserGroup(), teamId, id),
+      token: tokens.sealToken(minted, teamId, id),
     }
   }, now)
-  return { new_user_group: created, user_group: present(group, tokens.openToken(group)) }
+  return { new_user_group: created, user_group: present(group, created ? minted : tokens.openToken(group)) }
 }

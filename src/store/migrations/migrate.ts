@@ -2,9 +2,10 @@ import { ServiceError } from '../../errors.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { type Database, run, type Statement, sql, type Work } from '../database.ts'
 import { initial } from './001-initial.ts'
+import { fewerIndexEntries } from './002-fewer-index-entries.ts'
 
 /** Forward only, in order: the number of a migration is its place in this list. */
-const migrations: readonly (readonly Statement<[]>[])[] = [initial]
+const migrations: readonly (readonly Statement<[]>[])[] = [initial, fewerIndexEntries]
 
 const createVersions = sql`create table if not exists schema_version (
   version bigint primary key,
