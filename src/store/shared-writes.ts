@@ -25,7 +25,7 @@ class Member {
   }
 
   advance(rows: Row[], events: NewEvent[]): void {
-    this.#hasWritten ||= this.query !== undefined && !this.query.statement.text.startsWith('select')
+    this.#hasWritten ||= this.query !== undefined && mayHaveWritten(this.query.statement.text, rows)
     this.query = undefined
     try {
       const next = nextQuery(this.#work, rows, events)
@@ -66,6 +66,11 @@ export async function performTogether(
   return () => {
     for (const { settle } of members) settle()
   }
+}
+
+/** An update that returns what it changed, and returns nothing, has changed nothing. */
+function mayHaveWritten(text: string, rows: readonly Row[]): boolean {
+  return !text.startsWith('select') && (rows.length > 0 || !/\breturning\b/.test(text))
 }
 
 function byOrder(one: SharedWrite, other: SharedWrite): number {

@@ -137,3 +137,41 @@ describe('writes that wait together on SQLite', () => {
     await team.rotate(token)
   })
 })
+
+describe('creates and rotations that wait together on PostgreSQL', () => {
+  const [, postgres = assert.fail()] = engines
+  const on = storeOn(postgres)
+
+  it('share a few commits, and each still has its own outcome', async () => {
+    const team = await on.newTeam()
+    const made = await Promise.all(times(60, (index) => team.make(`group ${index}`)))
+    const { commits } = on.service.store.stats()
+    const works = times(120, (index) => {
+      if (index % 3 === 0) return team.make(`new ${index % 30}`)
+      const { token } = made[index % 60] ?? assert.fail()
+      return index % 3 === 1 ? team.rotate(token) : team.rotate(on.service.tokens.mintForUserGroup())
+    })
+    const outcomes = await Promise.allSettled(works)
+    // Forty ask for ten new groups, forty rotate twenty tokens twice, and forty rotate tokens nobody has.
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 40 + 20)
+    assert.equal((await team.userGroups.list({ after: 0, limit: 200 })).items.length, 70)
+    assert.ok(on.service.store.stats().commits - commits <= 4, `${on.service.store.stats().commits - commits} commits`)
+    const trail = await team.trail()
+    assert.equal(trail.filter((line) => line.startsWith('user_group.created new')).length, 10)
+    assert.equal(trail.filter((line) => line.startsWith('user_group.token_rotated')).length, 20)
+  })
+
+  it('are done one by one when one of them would spoil the others', async () => {
+    const team = await on.newTeam()
+    await team.settings.update({ strictMapping: true }, noon)
+    const works = times(20, (index) =>
+      team.make(`group ${index}`, index === 7 ? { mapping: { sales: 'nowhere' } } : {}),
+    )
+    const outcomes = await Promise.allSettled(works)
+    assert.deepEqual(
+      outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : [])),
+      [7],
+    )
+    assert.equal((await team.trail()).length, 1 + 19)
+  })
+})

@@ -77,6 +77,18 @@ for (const engine of engines)
         assert.equal(refused.body.error.code, 'invalid_api_token')
       }, 'revoked'))
 
+    it(`keeps those out who were let in before: ${rounds} API tokens revoked, and nothing written with them`, () =>
+      everyRound(async (acting, asked, id) => {
+        const { body } = await acting.makeApiToken({ name: id, scopes: ['provision'] })
+        const provisioner = asked.as(body.api_token.token)
+        await provisioner.newGroup(id)
+        assert.equal((await acting.revoke(body.api_token.id)).status, 200)
+        const attempts = [provisioner.getOrCreate(`${id} late`), provisioner.getOrCreate(''), provisioner.remove(id)]
+        for (const { status } of await Promise.all(attempts)) assert.equal(status, 401, id)
+        assert.equal((await acting.group(`${id} late`)).status, 404)
+        assert.equal((await acting.group(id)).status, 200)
+      }, 'kept out'))
+
     it('is seen by the next verification on the other: 50 changes of mapping and data source', async () => {
       await pick(teams, 0).makeSchema({ id: 'sales' })
       await everyRound(
