@@ -80,7 +80,7 @@ export class UserGroupStore implements UserGroups {
         const [former] = yield* run(statements.ownerOfFormer, teamId, current)
         throw new ServiceError(former === undefined ? 'token_not_found' : 'token_already_rotated')
       }
-      if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId, now)
+      if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
       yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
       yield* record(actor, 'user_group.token_rotated', replaced[1], now)
       return replaced
