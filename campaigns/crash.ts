@@ -7,7 +7,7 @@ import { createPostgres, type PostgresServer } from '../test/support/postgres-se
 import { Premises } from '../test/support/premises.ts'
 import { rawCount, rawSql } from '../test/support/raw-database.ts'
 import type { Attempt, Campaign } from './campaign.ts'
-import { assertKept, assertWhole } from './kept.ts'
+import { assertKept, assertWhole, loss } from './kept.ts'
 
 export const crash: Campaign = {
   promise:
@@ -17,7 +17,7 @@ export const crash: Campaign = {
   brief: 2,
   bugs: {
     'a commit that does not wait for the disk': {
-      shows: /was acknowledged, and is lost|has lost an acknowledged token/,
+      shows: loss,
       rewrites: [
         {
           file: 'store/postgres.ts',

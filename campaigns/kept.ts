@@ -4,6 +4,9 @@ import type { TrackedGroup } from '../test/support/load.ts'
 import { rawSql } from '../test/support/raw-database.ts'
 import type { Environment } from '../test/support/service-process.ts'
 
+/** What it says of something acknowledged that is gone. */
+export const loss = /was acknowledged, and is lost|has lost an acknowledged token|has forgotten a former token/
+
 /** What was acknowledged is there; what was still owed has happened whole, or not at all. */
 export async function assertKept(caller: Caller, group: TrackedGroup): Promise<void> {
   const { status, body } = await caller.getOrCreate(group.id)

@@ -5,10 +5,8 @@ import { Load, type TrackedGroup } from '../test/support/load.ts'
 import type { Premises } from '../test/support/premises.ts'
 import { rawCount } from '../test/support/raw-database.ts'
 import type { Attempt, Campaign } from './campaign.ts'
-import { assertKept, assertWhole } from './kept.ts'
+import { assertKept, assertWhole, loss } from './kept.ts'
 import { onEachEngine } from './on-each-engine.ts'
-
-const lost = /was acknowledged, and is lost|has lost an acknowledged token/
 
 export const kill: Campaign = {
   promise: 'A process killed in the middle of its writes has lost nothing it acknowledged and left nothing half done.',
@@ -17,7 +15,7 @@ export const kill: Campaign = {
   brief: 2,
   bugs: {
     'an answer before the commit on SQLite': {
-      shows: new RegExp(`on SQLite, .*(${lost.source})`),
+      shows: new RegExp(`on SQLite, .*(${loss.source})`),
       rewrites: [
         {
           file: 'store/sqlite.ts',
@@ -31,7 +29,7 @@ export const kill: Campaign = {
       ],
     },
     'an answer before the commit on PostgreSQL': {
-      shows: new RegExp(`on PostgreSQL, .*(${lost.source})`),
+      shows: new RegExp(`on PostgreSQL, .*(${loss.source})`),
       rewrites: [
         {
           file: 'store/postgres.ts',
