@@ -20,9 +20,10 @@ export const kill: Campaign = {
         {
           file: 'store/sqlite.ts',
           find: 'this.#commitTogether(this.#queue.splice(0))',
-          replace: `const taken = this.#queue.splice(0).map((write) => ({ ...write }))
-            const settled = taken.map((write) => this.#performAlone(write))
-            for (const settle of settled) settle()
+          replace: `const { exec } = this.#connection
+            this.#connection.exec = (text) => text === 'commit' || exec.call(this.#connection, text)
+            this.#commitTogether(this.#queue.splice(0))
+            this.#connection.exec = exec
             await pause(20)
             this.#connection.exec('commit')`,
         },

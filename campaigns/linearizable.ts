@@ -20,7 +20,7 @@ export const linearizable: Campaign = {
     'Get, rotate, verify, disable and delete behave as if they came one after the other, whichever process does them.',
   unit: 'histories on each engine',
   full: 10_000,
-  brief: 24,
+  brief: 20,
   bugs: {
     'a stale cache': {
       shows: /on SQLite, .*\b(get|verify t\d+) → (found|active|disabled|rotated)/,

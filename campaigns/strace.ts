@@ -19,7 +19,7 @@ export function traced(log: string): string[] {
 /** What the log of a killed process says of a folder and of what was sent; undefined while it is being written. */
 export function readTrace(log: string, pid: number, folder: string): DiskEvent[] | undefined {
   const lines = readFileSync(log, 'latin1').trimEnd().split('\n')
-  if (!lines.at(-1)?.startsWith(`${pid} +++ killed`)) return undefined
+  if (!new RegExp(`^${pid} +\\+\\+\\+ killed`).test(lines.at(-1) ?? '')) return undefined
   const begun = new Map<string, string>()
   return lines.flatMap((line) => {
     const [thread = ''] = line.split(' ', 1)
