@@ -29,6 +29,8 @@ export interface Bug {
   rewrites: readonly Rewrite[]
   /** In what the campaign then says: it must fail for this reason, not for any. */
   shows: RegExp
+  /** Why it cannot be seen on this machine, if so. */
+  hidden?: string | false
 }
 
 export interface Rewrite {

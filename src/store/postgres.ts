@@ -47,6 +47,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   })
   // An idle connection that the server closes is no news to a caller: the pool replaces it.
   pool.on('error', (error) => options.onConnectionError?.(error))
+  // One that breaks in use fails the work it is used for; without a listener of its own it would end the process too.
+  pool.on('connect', (client) => client.on('error', () => {}))
   try {
     await refuseUnfit(pool)
   } catch (error) {

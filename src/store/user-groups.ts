@@ -77,8 +77,12 @@ export class UserGroupStore implements UserGroups {
       fresh ??= replacement.seal(groupId)
       const { hash, bytes, keyId } = fresh
       const [replaced] = yield* run(statements.replaceToken, teamId, groupId, current, hash, bytes, keyId, now)
-      if (replaced === undefined) throw new ServiceError('token_already_rotated')
-      if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId, now)
+      if (replaced === undefined) {
+        // Another was faster: it has rotated the token, or deleted the group.
+        const [former] = yield* run(statements.ownerOfFormer, teamId, current)
+        throw new ServiceError(former === undefined ? 'token_not_found' : 'token_already_rotated')
+      }
+      if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
       yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
       yield* record(actor, 'user_group.token_rotated', replaced[1], now)
       return replaced

@@ -18,9 +18,10 @@ export interface ServiceProcess {
 
 export type Environment = Record<string, string | undefined>
 
-/** The service as an operator runs it: a process of its own, on a free port. */
-export async function startService(environment: Environment): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [main, 'serve'], {
+/** The service as an operator runs it: a process of its own, on a free port; `under` is a command that watches it. */
+export async function startService(environment: Environment, under: readonly string[] = []): Promise<ServiceProcess> {
+  const [command = '', ...args] = [...under, process.execPath, main, 'serve']
+  const child = spawn(command, args, {
     env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
