@@ -168,7 +168,11 @@ class Postgres implements Database {
 
   /** The writes that wait together share a transaction, as on SQLite: while one is under way, the next gathers. */
   async #shareTransactions(): Promise<void> {
-    while (this.#sharedWrites.length > 0) await this.#share(this.#sharedWrites.splice(0, mostTogether))
+    while (this.#sharedWrites.length > 0) {
+      const [together, later] = apart(this.#sharedWrites)
+      this.#sharedWrites = later
+      await this.#share(together)
+    }
     this.#isSharing = false
   }
 
@@ -209,6 +213,17 @@ class Postgres implements Database {
       client.release(broken)
     }
   }
+}
+
+/** Those that can share a transaction now, and those that wait for it: of two on the same thing, the first goes first. */
+function apart(writes: readonly SharedWrite[]): [SharedWrite[], SharedWrite[]] {
+  const together = new Map<string, SharedWrite>()
+  const later = writes.filter((write) => {
+    if (together.has(write.order) || together.size === mostTogether) return true
+    together.set(write.order, write)
+    return false
+  })
+  return [[...together.values()], later]
 }
 
 const lock: Statement<Row> = { text: 'select pg_advisory_xact_lock($1)', name: 'ugs_lock' }
