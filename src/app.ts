@@ -21,7 +21,7 @@ import { authenticator, type Limits } from './http/authenticate.ts'
 import { acceptJson, bodyLimit } from './http/body.ts'
 import { answerOddRequests, lingerBriefly, RequestsUnderWay } from './http/connections.ts'
 import { documentPaths, serveDocuments } from './http/documents.ts'
-import { answerError, answerNotFound, standingHeaders } from './http/error-handler.ts'
+import { answerError, answerNotFound, endsConnection, standingHeaders } from './http/error-handler.ts'
 import { healthz, readyz } from './http/health.ts'
 import type { Metrics } from './http/metrics.ts'
 import { entry, type Operation, route, routePath } from './http/operation.ts'
@@ -119,6 +119,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     underWay.begin(reply)
     reply.headers(standingHeaders(request.id))
+    if (endsConnection(request)) reply.header('Connection', 'close')
     done(unservable(request))
   })
   app.addHook('onResponse', (request, reply, done) => {

@@ -23,6 +23,11 @@ export function standingHeaders(requestId: string): Record<string, string> {
   return { 'Cache-Control': 'no-store', 'X-Request-Id': requestId }
 }
 
+/** Nobody can be sure where a next request begins: Node loses what comes behind an upgrade, HTTP/1.0 has no chunks. */
+export function endsConnection({ headers, raw }: FastifyRequest): boolean {
+  return headers.upgrade !== undefined || (headers['transfer-encoding'] !== undefined && raw.httpVersion === '1.0')
+}
+
 const secondsToRetry = '1'
 
 /** Every failure leaves in the one shape. Only faults of ours are logged, and their causes never sent. */
@@ -31,9 +36,9 @@ export function answerError(error: FastifyError | Error, request: FastifyRequest
   if (failure.status >= 500) request.log.error({ request_id: request.id, failure: loggable(failure) }, failure.code)
   if (failure.code === 'unavailable') reply.header('Retry-After', secondsToRetry)
   // Fastify closes the connection after any error in a body; that is only needed while more of the body may come, or
-  // when the client asked for it.
-  const asked = /\bclose\b/i.test(request.headers.connection ?? '')
-  if (request.raw.complete && !asked && reply.hasHeader('connection')) reply.removeHeader('connection')
+  // when the request is the last on its connection.
+  const isLast = /\bclose\b/i.test(request.headers.connection ?? '') || endsConnection(request)
+  if (request.raw.complete && !isLast && reply.hasHeader('connection')) reply.removeHeader('connection')
   reply
     .code(failure.status)
     .headers(standingHeaders(request.id))
