@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { browserHeaders } from './browser-headers.ts'
 import { docsPage, docsPolicy } from './docs-page.ts'
 import { openApiDocument } from './openapi.ts'
 import { entry, type Operation } from './operation.ts'
@@ -11,15 +12,11 @@ export function serveDocuments(app: FastifyInstance, operations: readonly Operat
   const json = JSON.stringify(document)
   const page = docsPage(operations, version)
   app.get('/api/openapi.json', { onRequest: entry('openapi') }, (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(json),
+    reply.headers(browserHeaders).type('application/json; charset=utf-8').send(json),
   )
   app.get('/api/docs', { onRequest: entry('docs') }, (_request, reply) =>
     reply
-      .headers({
-        'Content-Security-Policy': docsPolicy,
-        'X-Content-Type-Options': 'nosniff',
-        'X-Frame-Options': 'DENY',
-      })
+      .headers({ ...browserHeaders, 'Content-Security-Policy': docsPolicy })
       .type('text/html; charset=utf-8')
       .send(page),
   )

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorBody, ServiceError } from '../errors.ts'
+import { browserHeaders } from './browser-headers.ts'
 
 const ofFastify: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
@@ -20,7 +21,7 @@ const ofNode: Readonly<Record<string, ErrorCode>> = {
 
 /** On every answer: a shared cache keys on the URL, and would hand one customer's token to another. */
 export function standingHeaders(requestId: string): Record<string, string> {
-  return { 'Cache-Control': 'no-store', 'X-Request-Id': requestId }
+  return { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId }
 }
 
 /** Nobody can be sure where a next request begins: Node loses what comes behind an upgrade, HTTP/1.0 has no chunks. */
@@ -42,6 +43,7 @@ export function answerError(error: FastifyError | Error, request: FastifyRequest
   reply
     .code(failure.status)
     .headers(standingHeaders(request.id))
+    .headers(browserHeaders)
     .headers(failure.headers)
     .header('Content-Type', 'application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(failure, request.id)))
@@ -83,6 +85,7 @@ export function lastAnswer(failure: ServiceError): { headers: Record<string, str
   const body = JSON.stringify(errorBody(failure, requestId))
   const headers = {
     ...standingHeaders(requestId),
+    ...browserHeaders,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
