@@ -19,7 +19,7 @@ export interface ProxyProgram {
   inForeground(configuration: string, port: number, folder: string): string[]
 }
 
-const nginx: ProxyProgram = {
+export const nginx: ProxyProgram = {
   command: 'nginx',
   versionFlag: '-v',
   inForeground: (configuration, _port, folder) => ['-c', configuration, '-p', folder, '-e', 'stderr'],
@@ -134,6 +134,19 @@ http://:${port} {
 ]
 
 function nginxConfiguration(folder: string, port: number, location: string, more = ''): string {
+  return aroundNginxServer(
+    folder,
+    `${more}
+  server {
+    listen 127.0.0.1:${port};
+    location /api/events { return 403; }
+    location / { ${location} }
+  }`,
+  )
+}
+
+/** All that nginx writes stays in the folder. */
+export function aroundNginxServer(folder: string, server: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,
   )
@@ -144,12 +157,7 @@ events {}
 http {
   access_log off;
   ${temporary.join('\n  ')}
-  ${more}
-  server {
-    listen 127.0.0.1:${port};
-    location /api/events { return 403; }
-    location / { ${location} }
-  }
+  ${server}
 }
 `
 }
