@@ -17,8 +17,9 @@ function assertHarmless({ headers }: Answer): void {
 function assertInert(answer: Answer): void {
   assertHarmless(answer)
   const policy = String(answer.headers['content-security-policy']).split(/; */)
-  assert.ok(policy.includes("default-src 'none'"), policy.join())
-  assert.ok(policy.includes("frame-ancestors 'none'"), policy.join())
+  for (const directive of ['default-src', 'base-uri', 'form-action', 'frame-ancestors'])
+    assert.ok(policy.includes(`${directive} 'none'`), policy.join())
+  assert.equal(answer.headers['cross-origin-opener-policy'], 'same-origin')
   assert.equal(answer.headers['x-frame-options'], 'DENY')
   assert.equal(answer.headers['referrer-policy'], 'no-referrer')
 }
