@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -84,6 +84,19 @@ describe('the dependencies', () => {
         )
       })
     })
+})
+
+describe('the package', () => {
+  it('holds what runs in production, and no test, campaign or benchmark', () => {
+    const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+    const [{ files }] = JSON.parse(stdout)
+    const places = files.map(({ path }: { path: string }) => path.replace(/\/.*/, '/'))
+    assert.ok(places.includes('bin/'))
+    for (const place of places) assert.match(place, /^(bin\/|dist\/|docs\/|[A-Z]+\.md|LICENSE|package\.json)$/)
+  })
 })
 
 describe('scripts/audit.mjs', () => {

@@ -10,6 +10,7 @@ import { RawConnection } from './raw-connection.ts'
 /** What a browser is told of every answer, and what it is never told: no cookie, and no other site is let in. */
 function assertHarmless({ headers }: Answer): void {
   assert.equal(headers['x-content-type-options'], 'nosniff')
+  assert.match(String(headers['content-type']), /^(application\/json|text\/html); charset=utf-8$/)
   assert.equal(headers['cache-control'], 'no-store')
   for (const name of Object.keys(headers)) assert.doesNotMatch(name, /^(set-cookie|access-control-.+)$/)
 }

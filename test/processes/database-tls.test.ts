@@ -6,10 +6,12 @@ import { after, before, describe, it } from 'node:test'
 import { Caller } from '../support/caller.ts'
 import { lacksOpenssl, makeCertificate } from '../support/certificate.ts'
 import { engines, newMasterKey } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
 import { createPostgres, type PostgresServer } from '../support/postgres-server.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { assertRefusal, failingStart } from '../support/refusal.ts'
 import { startService } from '../support/service-process.ts'
+import { times } from '../support/times.ts'
 
 describe('sslmode=verify-full', { skip: lacksOpenssl() ?? false }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-tls-'))
@@ -34,23 +36,35 @@ describe('sslmode=verify-full', { skip: lacksOpenssl() ?? false }, () => {
     UGS_MASTER_KEY: newMasterKey(),
   })
 
-  it('encrypts every connection of the service to the database', async () => {
+  it('encrypts each of the ten connections at most, also those made after the server was gone', async () => {
     const service = await startService(settings('localhost', own.certificate))
     const caller = new Caller(service.url)
     try {
-      assert.equal((await caller.getOrCreate('acme')).status, 200)
-      const connections = await rawSql(
-        { DATABASE_URL: server.url },
-        `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
-         where backend_type = 'client backend' and pid <> pg_backend_pid()`,
-      )
-      assert.ok(connections.length > 0)
-      assert.ok(connections.every(({ ssl }) => ssl === true))
+      await assertEncrypted(caller)
+      await server.stop('immediate')
+      const { status, headers } = await caller.getOrCreate('acme')
+      assert.equal(status, 503)
+      assert.match(String(headers['retry-after']), /^\d+$/)
+      await server.start()
+      await eventually('it has found the server again', async () => (await caller.getOrCreate('acme')).status === 200)
+      await assertEncrypted(caller)
     } finally {
       await caller.close()
       await service.stop()
     }
   })
+
+  const assertEncrypted = async (caller: Caller): Promise<void> => {
+    const answers = await Promise.all(times(50, (index) => caller.getOrCreate(`group ${index}`)))
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+    const connections = await rawSql(
+      { DATABASE_URL: server.url },
+      `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
+       where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    )
+    assert.ok(connections.length > 0 && connections.length <= 10, `${connections.length} connections`)
+    assert.ok(connections.every(({ ssl }) => ssl === true))
+  }
 
   it('refuses a server whose certificate nobody trusts, or that was made for another name', async () => {
     for (const [host, certificate] of [
