@@ -40,10 +40,10 @@ export const proxies: Campaign = {
         {
           file: 'http/body.ts',
           find: 'if (body.length === 0) return undefined',
-          replace: `if (body.includes('GET /api/events')) {
-            const [, id] = /X-Request-Id: (\\S+)/.exec(body.toString()) ?? []
-            void request.server.inject({ url: '/api/events', headers: { ...request.headers, 'x-request-id': id } })
-          }
+          replace: `const text = String(body)
+          const [, id] = /^X-Request-Id: (.+)\\r$/m.exec(text) ?? []
+          const headers = { authorization: request.headers.authorization, 'x-request-id': id }
+          if (id) void fetch('http://127.0.0.1:' + request.socket.localPort + '/api/events', { headers })
           if (body.length === 0) return undefined`,
         },
       ],
