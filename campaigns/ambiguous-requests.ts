@@ -96,21 +96,16 @@ export function ambiguousRequests(apiToken: string, idOf: (place: string) => str
 
 const patience = { forAnAnswer: 2_000, forMore: 100 }
 
-/** Sends bytes as they are, and returns what came back before the other side hung up or fell silent. */
-export async function provoke(url: string, bytes: string): Promise<string> {
+/** Sends bytes as they are, and returns when the other side has hung up or fallen silent. */
+export async function provoke(url: string, bytes: string): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   const { promise, resolve } = Promise.withResolvers<void>()
   socket.setTimeout(patience.forAnAnswer, resolve)
   socket.on('error', () => {})
   socket.once('close', resolve)
-  let received = ''
-  socket.setEncoding('latin1').on('data', (text: string) => {
-    received += text
-    socket.setTimeout(patience.forMore)
-  })
+  socket.on('data', () => socket.setTimeout(patience.forMore))
   socket.write(bytes, 'latin1')
   await promise
   socket.destroy()
-  return received
 }

@@ -130,8 +130,8 @@ export class BackEnd {
 
 /** A stream has no length that could be told before: it is sent in chunks. */
 function inChunks(text: string): Readable {
-  const half = text.length / 2
-  return Readable.from([Buffer.from(text.slice(0, half)), Buffer.from(text.slice(half))])
+  const bytes = Buffer.from(text)
+  return Readable.from([bytes.subarray(0, bytes.length / 2), bytes.subarray(bytes.length / 2)])
 }
 
 /** Ten requests on one connection, sent without waiting, are answered in their order. */
