@@ -3,6 +3,7 @@ import { crash } from './crash.ts'
 import { kill } from './kill.ts'
 import { linearizable } from './linearizable.ts'
 import { powerLoss } from './power-loss.ts'
+import { proxies } from './proxies.ts'
 
 /** Every campaign by its name: `npm run prove:<name>`. */
 export const campaigns: Record<string, Campaign> = {
@@ -10,4 +11,5 @@ export const campaigns: Record<string, Campaign> = {
   kill,
   linearizable,
   'power-loss': powerLoss,
+  proxies,
 }

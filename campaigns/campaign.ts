@@ -8,6 +8,8 @@ export interface Campaign {
   /** The size of the published result, and the one that is part of `npm test`: a few seconds. */
   full: number
   brief: number
+  /** What this machine would need for it and has not, if anything: it is then left out, and proves nothing. */
+  lacks?(): string | undefined
   /** Faults planted in the service on purpose. The campaign must find each: one that cannot fail proves nothing. */
   bugs: Record<string, Bug>
   /** Resolves with the figure; throws when the promise is broken. */
@@ -25,12 +27,12 @@ export interface Attempt {
 }
 
 export interface Bug {
+  /** As for a campaign, where the fault shows only with some of what that needs. */
+  lacks?(): string | undefined
   /** Of the service's source as a process loads it; the files stay as they are. */
   rewrites: readonly Rewrite[]
   /** In what the campaign then says: it must fail for this reason, not for any. */
   shows: RegExp
-  /** Why it cannot be seen on this machine, if so. */
-  hidden?: string | false
 }
 
 export interface Rewrite {

@@ -15,7 +15,7 @@ import { canTrace } from './strace.ts'
 import { recordWithTrace } from './traced-recording.ts'
 
 const lossesOfARecording = 10
-const hidden = !canTrace && 'strace, which shows when a process flushes its files, is not here'
+const lacks = () => (canTrace ? undefined : 'strace, which shows when a process flushes its files, is not here')
 
 export const powerLoss: Campaign = {
   promise: 'A power loss on SQLite loses nothing that was acknowledged and leaves nothing half done.',
@@ -24,12 +24,12 @@ export const powerLoss: Campaign = {
   brief: 4,
   bugs: {
     'a commit that is not flushed': {
-      hidden,
+      lacks,
       shows: loss,
       rewrites: [{ file: 'store/sqlite.ts', find: 'synchronous = full', replace: 'synchronous = normal' }],
     },
     'a master key that is not flushed': {
-      hidden,
+      lacks,
       shows: /The master key file \S+ is damaged/,
       rewrites: [{ file: 'master-key.ts', find: 'flush: true', replace: 'flush: false' }],
     },

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createPostgres } from '../test/support/postgres-server.ts'
 import { campaigns } from './all.ts'
-import type { Campaign } from './campaign.ts'
+import type { Bug, Campaign } from './campaign.ts'
 import { seeded } from './random.ts'
 
 const usage = `Usage: npm run prove:<campaign> -- [options]
@@ -10,6 +10,8 @@ const usage = `Usage: npm run prove:<campaign> -- [options]
   --size <n>    how much of it; "full" is the size of the published result (default: the brief one)
   --seed <n>    repeats a run (default: a new one, which is printed)
   --bug <name>  plants a bug in the service first; the campaign must then fail
+
+It exits with 1 when the promise is broken, and with 3 when this machine lacks what it needs to try.
 
 Campaigns: ${Object.keys(campaigns).join(', ')}
 `
@@ -31,6 +33,12 @@ if (campaign === undefined || values.help) {
 }
 
 const size = chosenSize(campaign)
+const bug = chosenBug(campaign)
+const lacking = campaign.lacks?.() ?? bug?.lacks?.()
+if (lacking !== undefined) {
+  process.stdout.write(`${name}: proved nothing, as ${lacking}\n`)
+  process.exit(3)
+}
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
 const postgres = process.env.TEST_POSTGRES_URL === undefined ? await createPostgres() : undefined
 const began = performance.now()
@@ -38,7 +46,7 @@ process.stderr.write(`${campaign.promise}\n${size} ${campaign.unit}, seed ${seed
 try {
   await postgres?.start()
   if (postgres) process.env.TEST_POSTGRES_URL = postgres.url
-  const figure = await campaign.run({ size, random: seeded(seed), environment: planted(campaign), progress })
+  const figure = await campaign.run({ size, random: seeded(seed), environment: planted(bug), progress })
   endLine()
   process.stdout.write(`${name}: ${figure} (${seconds()} s, seed ${seed})\n`)
 } catch (error) {
@@ -60,15 +68,18 @@ function chosenSize({ full, brief }: Campaign): number {
   process.exit(2)
 }
 
-function planted({ bugs }: Campaign): Record<string, string> {
-  if (values.bug === undefined) return {}
-  const bug = bugs[values.bug]
-  if (bug === undefined) {
-    process.stderr.write(`There is no bug "${values.bug}" to plant; there are: ${Object.keys(bugs).join(', ')}.\n`)
-    process.exit(2)
-  }
+function chosenBug({ bugs }: Campaign): Bug | undefined {
+  if (values.bug === undefined) return undefined
+  const chosen = bugs[values.bug]
+  if (chosen !== undefined) return chosen
+  process.stderr.write(`There is no bug "${values.bug}" to plant; there are: ${Object.keys(bugs).join(', ')}.\n`)
+  process.exit(2)
+}
+
+function planted(chosen: Bug | undefined): Record<string, string> {
+  if (chosen === undefined) return {}
   const plant = fileURLToPath(new URL('plant.ts', import.meta.url))
-  return { NODE_OPTIONS: `--import=${plant}`, PLANTED_BUG: JSON.stringify(bug.rewrites) }
+  return { NODE_OPTIONS: `--import=${plant}`, PLANTED_BUG: JSON.stringify(chosen.rewrites) }
 }
 
 function progress(done: number, note = ''): void {

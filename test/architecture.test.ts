@@ -16,6 +16,9 @@ const pureFiles = /^src\/(errors|json|ids|clock|operator-error)\.ts$/
 /** Of Node, what neither reads nor writes anything outside the process. */
 const harmless = 'node:(crypto|zlib|buffer|path|util)'
 
+/** Of Node, what reaches another machine or program. node:http is only to listen with. */
+const outward = /^node:(child_process|dgram|dns|http2|https|inspector|net|tls|vm)\b/
+
 /** ARCHITECTURE.md's table of who may import what. A file is of the first kind that fits it. */
 const kinds: Kind[] = [
   {
@@ -143,6 +146,20 @@ describe('the source', () => {
         : []
     })
     none(offenders, 'Add a setting to config.ts and take it from Config: only commands say readConfig(process.env).')
+  })
+
+  it('sends no requests, starts no programs and makes no code from text: it talks to its database alone', () => {
+    const offenders = files.flatMap(({ path, text, imports }) => [
+      ...imports
+        .filter(({ from, onlyTypes }) => outward.test(from) && !onlyTypes)
+        .map(({ from }) => `${path} imports ${from}`),
+      ...(
+        text.match(
+          /\b(fetch|eval|Function)\(|\b(WebSocket|EventSource)\b|\{[^}]*\b(request|get)\b[^}]*\} from 'node:http'/g,
+        ) ?? []
+      ).map((found) => `${path} has ${found}`),
+    ])
+    none(offenders, 'A caller must not be able to make the service reach for anything. Let a program beside it do so.')
   })
 
   it('has no default exports: a thing has one name everywhere', () => {

@@ -8,8 +8,8 @@ import { campaigns } from '../campaigns/all.ts'
 
 const run = fileURLToPath(new URL('../campaigns/run.ts', import.meta.url))
 
-async function prove(...args: string[]) {
-  const child = spawn(process.execPath, [run, ...args])
+async function prove(args: readonly string[], environment = process.env) {
+  const child = spawn(process.execPath, [run, ...args], { env: environment })
   const [stdout, stderr, [code]] = await Promise.all([
     child.stdout.setEncoding('utf8').toArray(),
     child.stderr.setEncoding('utf8').toArray(),
@@ -20,15 +20,16 @@ async function prove(...args: string[]) {
 
 for (const [name, campaign] of Object.entries(campaigns)) {
   describe(`the campaign "${name}"`, () => {
-    it(`holds: ${campaign.promise}`, async () => {
-      const { code, stdout, stderr } = await prove(name)
+    const skip = campaign.lacks?.() ?? false
+    it(`holds: ${campaign.promise}`, { skip }, async () => {
+      const { code, stdout, stderr } = await prove([name])
       assert.equal(code, 0, stdout + stderr)
       assert.match(stdout, new RegExp(`^${name}: .+\\(\\d+\\.\\d s, seed \\d+\\)\\n$`))
     })
 
-    for (const [bug, { shows, hidden = false }] of Object.entries(campaign.bugs))
-      it(`finds the planted bug "${bug}"`, { skip: hidden }, async () => {
-        const { code, stdout, stderr } = await prove(name, '--bug', bug)
+    for (const [bug, { shows, lacks }] of Object.entries(campaign.bugs))
+      it(`finds the planted bug "${bug}"`, { skip: skip || (lacks?.() ?? false) }, async () => {
+        const { code, stdout, stderr } = await prove([name, '--bug', bug])
         assert.equal(code, 1, stdout + stderr)
         assert.match(stdout, /: BROKEN after/)
         assert.match(stdout, shows)
@@ -40,3 +41,14 @@ for (const [name, campaign] of Object.entries(campaigns)) {
     })
   })
 }
+
+describe('a campaign on a machine that lacks what it needs', () => {
+  it('says that it proved nothing, with a status of its own', async () => {
+    const nowhere = { ...process.env, PATH: '/nowhere' }
+    for (const args of [['proxies'], ['proxies', '--bug', 'answers that may be stored']]) {
+      const { code, stdout, stderr } = await prove(args, nowhere)
+      assert.equal(code, 3, stdout + stderr)
+      assert.match(stdout, /^proxies: proved nothing, as none of these is on the PATH: .*nginx.*\n$/)
+    }
+  })
+})

@@ -15,7 +15,8 @@ export async function serveMetrics(
       return
     }
     try {
-      response.writeHead(200, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(await collect())
+      const headers = { 'Content-Type': contentType, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
+      response.writeHead(200, headers).end(await collect())
     } catch {
       response.writeHead(503).end()
     }

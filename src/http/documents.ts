@@ -1,7 +1,8 @@
+import { browserHeaders } from './browser-headers.ts'
 import { docsPage, docsPolicy } from './docs-page.ts'
 import { json } from './exchange.ts'
 import { openApiDocument } from './openapi.ts'
-import type { Operation, Route } from './operation.ts'
+import type { Answer, Operation, Route } from './operation.ts'
 
 const open = { method: 'GET', scope: null, takesBody: false } as const
 
@@ -9,21 +10,15 @@ const open = { method: 'GET', scope: null, takesBody: false } as const
 export function documentRoutes(operations: readonly Operation[], version: string): Route[] {
   const document = { type: json, text: JSON.stringify(openApiDocument(operations, version)) }
   const page = { type: 'text/html; charset=utf-8', text: docsPage(operations, version) }
-  const pageHeaders = {
-    'Content-Security-Policy': docsPolicy,
-    'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
-  }
-  return [
-    { ...open, id: 'openapi', path: '/api/openapi.json', answer: () => document },
-    {
-      ...open,
-      id: 'docs',
-      path: '/api/docs',
-      answer(exchange) {
-        exchange.addHeaders(pageHeaders)
-        return page
-      },
+  const served = (id: string, path: string, answer: Answer, headers: Record<string, string>): Route => ({
+    ...{ ...open, id, path },
+    answer(exchange) {
+      exchange.addHeaders(headers)
+      return answer
     },
+  })
+  return [
+    served('openapi', '/api/openapi.json', document, browserHeaders),
+    served('docs', '/api/docs', page, { ...browserHeaders, 'Content-Security-Policy': docsPolicy }),
   ]
 }

@@ -16,13 +16,14 @@ export class Exchange {
   /** While it is not decided whether the caller is admitted: nothing is answered or written before. */
   admission: Promise<void> | undefined
   /** No other request is read from the connection. */
-  isLast = false
+  isLast: boolean
   #more: string[] | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, id: string) {
     this.request = request
     this.response = response
     this.id = id
+    this.isLast = endsConnection(request)
   }
 
   /** For the answer, beyond those that every answer has. */
@@ -42,7 +43,14 @@ export class Exchange {
 /** On every answer: a shared cache keys on the URL, and would hand one customer's token to another. */
 export function standingHeaders(id: string, type: string, text: string): string[] {
   const length = String(Buffer.byteLength(text))
-  return ['Cache-Control', 'no-store', 'X-Request-Id', id, 'Content-Type', type, 'Content-Length', length]
+  const named = ['X-Request-Id', id, 'Content-Type', type, 'Content-Length', length]
+  named.push('Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff')
+  return named
+}
+
+/** Nobody can be sure where a next request begins: Node loses what comes behind an upgrade, HTTP/1.0 has no chunks. */
+function endsConnection({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined || (headers['transfer-encoding'] !== undefined && httpVersion === '1.0')
 }
 
 /** Makes request ids. A caller's own is kept when it is one, and no secret in the wrong place. */

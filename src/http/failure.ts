@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Logger } from 'pino'
 import { type ErrorCode, errorBody, ServiceError } from '../errors.ts'
+import { browserHeaders } from './browser-headers.ts'
 import { type Exchange, json, standingHeaders } from './exchange.ts'
 
 const ofNode: Readonly<Record<string, ErrorCode>> = {
@@ -18,7 +19,7 @@ export function answerFailure(exchange: Exchange, error: unknown, log: Logger): 
   if (failure.code === 'unavailable') exchange.addHeaders({ 'Retry-After': secondsToRetry })
   // Nobody waits for the rest of such a body.
   if (failure.code === 'body_too_large') exchange.isLast = true
-  exchange.addHeaders(failure.headers)
+  exchange.addHeaders({ ...browserHeaders, ...failure.headers })
   exchange.answer(failure.status, json, JSON.stringify(errorBody(failure, exchange.id)))
   return failure.status
 }
@@ -42,7 +43,8 @@ export function unparsable(error: NodeJS.ErrnoException): ServiceError {
 export function lastAnswer(failure: ServiceError): { headers: string[]; body: string } {
   const id = randomUUID()
   const body = JSON.stringify(errorBody(failure, id))
-  return { headers: [...standingHeaders(id, json, body), 'Connection', 'close'], body }
+  const headers = [...standingHeaders(id, json, body), ...Object.entries(browserHeaders).flat()]
+  return { headers: [...headers, 'Connection', 'close'], body }
 }
 
 export function asText(failure: ServiceError): string {

@@ -92,7 +92,7 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
   }
 
   function finishAdmitted(exchange: Exchange, { type, text }: Answer): void {
-    exchange.isLast = !server.listening
+    exchange.isLast ||= !server.listening
     exchange.answer(200, type, text)
     ended(exchange, 200)
   }
@@ -100,7 +100,7 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
   function failAdmitted(exchange: Exchange, error: unknown): void {
     // The client broke its body off behind an answer.
     if (exchange.response.headersSent) return
-    exchange.isLast = !server.listening
+    exchange.isLast ||= !server.listening
     ended(exchange, answerFailure(exchange, error, log))
   }
 

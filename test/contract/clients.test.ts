@@ -161,6 +161,24 @@ for (const engine of engines.slice(0, 1)) {
         })
     })
 
+    it('is closed after a request behind which nobody can be sure where the next one begins', async () => {
+      const body = JSON.stringify({ user_group_id: randomUUID() })
+      const upgrade = { Connection: 'Upgrade', Upgrade: 'h2c' }
+      const chunks = { 'Content-Length': '', 'Transfer-Encoding': 'chunked', Connection: 'keep-alive' }
+      const inChunks = requestText('GET', '/api/user', `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`, chunks)
+      for (const first of [
+        requestText('GET', '/api/user', body, upgrade),
+        requestText('GET', '/api/user', '{', upgrade),
+        requestText('GET', '/nowhere', '', upgrade),
+        inChunks.replace('HTTP/1.1', 'HTTP/1.0'),
+      ])
+        await withConnection(async (connection) => {
+          const answer = await connection.send(first, lookUp(randomUUID())).answer()
+          assert.equal(answer.headers.connection, 'close')
+          assert.equal(await connection.rest(), '')
+        })
+    })
+
     it('is closed when its client asks for it', () =>
       withConnection(async (connection) => {
         const answer = await connection.send(lookUp(randomUUID(), { Connection: 'close' })).answer()

@@ -75,6 +75,11 @@ for (const engine of engines.slice(0, 1)) {
       }
       for (const authorization of ['Token wrong', 'Bearer x', '', `Token uga_${'0'.repeat(38)}`])
         assertRateLimited(await failing(authorization))
+      // Anybody can say to come from elsewhere.
+      for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'true-client-ip'])
+        assertRateLimited(
+          await caller.call('GET', '/api/user', { headers: { authorization: 'Token wrong', [name]: 'for=192.0.2.1' } }),
+        )
       assertFound(await caller.getOrCreate(randomUUID()), true)
     })
   })

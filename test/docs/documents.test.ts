@@ -32,7 +32,7 @@ for (const document of documents)
 
 /** Paths below a folder of the source wherever they stand, and files of the root where they are set as code. */
 function pathsNamedIn(text: string): string[] {
-  const below = text.match(/(?<![\w./-])(?:src|test|docs|scripts|bin|\.ci)\/[\w*./-]*/g) ?? []
+  const below = text.match(/(?<![\w./-])(?:src|test|docs|scripts|bin|campaigns|\.ci)\/[\w*./-]*/g) ?? []
   const inRoot = [...text.matchAll(/`(Dockerfile|LICENSE|[\w.-]+\.(?:md|json|yaml))`/g)].map(([, name = '']) => name)
   return [...below.map((path) => path.replace(/[.,]+$/, '')), ...inRoot]
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { Pool } from 'undici'
 import { assertAsDocumented } from './document.ts'
 import { testApiToken } from './service-process.ts'
@@ -10,9 +11,9 @@ export interface Answer {
 }
 
 export interface Call {
-  /** Sent as JSON; `text` is sent as it is. */
+  /** Sent as JSON; `text` is sent as it is, a stream in chunks. */
   json?: unknown
-  text?: string | Uint8Array
+  text?: string | Uint8Array | Readable
   headers?: Record<string, string>
 }
 
