@@ -40,6 +40,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   })
   // An idle connection that the server closes is no news to a caller: the pool replaces it.
   pool.on('error', (error) => options.onConnectionError?.(error))
+  // One that breaks in the middle of a transaction fails that transaction; its error, if nobody hears it, ends the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const database = new Postgres(pool)
   try {
     await refuseUnfit(pool)
