@@ -11,8 +11,10 @@ import {
   type Value,
   type Work,
 } from './database.ts'
+import { clientFor } from './postgres-hosts.ts'
 
 const attempts = 3
+const patience = 5_000
 const uniqueViolation = '23505'
 const migrationLock = 7_264_910_358
 
@@ -29,8 +31,9 @@ export interface PostgresOptions {
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
   const pool = new pg.Pool({
     connectionString: url,
+    Client: clientFor(url, patience),
     max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: patience,
     statement_timeout: 10_000,
     query_timeout: 12_000,
     idle_in_transaction_session_timeout: 15_000,
@@ -127,15 +130,19 @@ class Postgres implements Database {
       this.#commits += 1
       return result
     } catch (error) {
-      broken = await client.query('rollback').then(
-        () => undefined,
-        (failure: Error) => failure,
-      )
+      broken = isSpent(error) ? (error as Error) : await rollback(client)
       throw error
     } finally {
       client.release(broken)
     }
   }
+}
+
+function rollback(client: pg.PoolClient): Promise<Error | undefined> {
+  return client.query('rollback').then(
+    () => undefined,
+    (failure: Error) => failure,
+  )
 }
 
 const lock: Statement<Row> = { text: 'select pg_advisory_xact_lock($1)', name: 'ugs_lock' }
@@ -181,16 +188,23 @@ function isSerializationFailure(error: unknown): boolean {
   return sqlState(error)?.startsWith('40') ?? false
 }
 
-/** The server said goodbye, or the socket broke. Errors of our own carry no trace of either. */
+/** The server said goodbye, or takes no writes any more, or the socket broke. Errors of our own carry no trace of it. */
 function isLostConnection(error: unknown): boolean {
   if (error instanceof ServiceError || error instanceof UnknownOutcome) return false
   const state = sqlState(error)
-  if (state !== undefined) return /^(08|57P0[123])/.test(state)
+  if (state !== undefined) return /^(08|25006|25P0[34]|57P0[1235])/.test(state)
   const { code, message } = error as NodeJS.ErrnoException
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code ?? '') ||
     /^(Connection terminated|Client has encountered a connection error|Client was closed)/.test(message)
   )
+}
+
+/** Lost, or silent: a rollback would wait behind the answer that did not come. */
+function isSpent(error: unknown): boolean {
+  if (error instanceof ServiceError) return false
+  const isSilent = sqlState(error) === undefined && /time-?out/i.test((error as Error).message)
+  return isSilent || error instanceof UnknownOutcome || isLostConnection(error)
 }
 
 /**
@@ -200,10 +214,7 @@ function isLostConnection(error: unknown): boolean {
 function translate(error: unknown): unknown {
   const state = sqlState(error)
   if (state === uniqueViolation) return new UniqueViolation(error)
-  const transient =
-    state === undefined
-      ? isLostConnection(error) || error instanceof UnknownOutcome || /time-?out/i.test((error as Error).message)
-      : /^(08|23503|25006|28|3D|40|53|55|57|58|XX)/.test(state)
+  const transient = isSpent(error) || /^(23503|28|3D|40|53|55|57|58|XX)/.test(state ?? '')
   return transient ? new ServiceError('unavailable', { cause: error }) : error
 }
 
