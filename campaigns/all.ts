@@ -1,7 +1,9 @@
 import type { Campaign } from './campaign.ts'
 import { kill } from './kill.ts'
+import { outage } from './outage.ts'
 
 /** Every campaign by its name: `npm run prove:<name>`. */
 export const campaigns: Record<string, Campaign> = {
   kill,
+  outage,
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -68,6 +68,7 @@ export async function createPostgres(
     data,
     stop,
     async start() {
+      if (!existsSync(data)) throw new Error('the server is removed')
       server = spawn(binaries.postgres, ['-D', data, ...flags], { ...owner, cwd: folder, stdio: 'ignore' })
       await answering(url)
     },
