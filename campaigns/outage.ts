@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Caller } from '../test/support/caller.ts'
-import { newMasterKey } from '../test/support/engines.ts'
+import type { Caller } from '../test/support/caller.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { createPostgres } from '../test/support/postgres-server.ts'
-import { quickStart } from '../test/support/quick-start.ts'
 import { rawSql } from '../test/support/raw-database.ts'
-import { startService } from '../test/support/service-process.ts'
 import type { Campaign } from './campaign.ts'
 import { type Outage, outages, type Site } from './outages.ts'
+import { isServing, serviceOn } from './service.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 import { assertRecorded } from './things.ts'
 import { assertUnavailable, Traffic } from './traffic.ts'
@@ -66,11 +64,7 @@ export const outage: Campaign = {
     const direct = await databaseOn(server.url)
     const { proxy, url } = await TcpProxy.before(direct)
     cleanup.defer(() => proxy.close())
-    const settings = { ...quickStart, DATABASE_URL: url, UGS_MASTER_KEY: newMasterKey(), UGS_LOG_LEVEL: 'silent' }
-    const service = await startService({ ...settings, ...environment })
-    cleanup.defer(async () => void (await service.stop('SIGKILL')))
-    const caller = new Caller(service.url)
-    cleanup.defer(() => caller.close())
+    const { caller } = await serviceOn(cleanup, url, environment)
 
     const site = { server, url: direct, proxy, random }
     const traffic = await Traffic.prepare(caller, random)
@@ -98,22 +92,16 @@ async function databaseOn(server: string): Promise<string> {
 }
 
 async function suffer(what: Outage, site: Site, caller: Caller, traffic: Traffic, duration: number): Promise<void> {
-  const { answered } = traffic
-  await eventually('traffic flows', () => traffic.answered > answered + 20)
+  await traffic.answers(20)
   const end = await what.begin(site)
   let isOver = false
   const last = async () => {
     await pause(duration)
     isOver = true
     await end()
-    await eventually(`the service is back after ${what.name}`, () => isBack(caller), patience)
+    await eventually(`the service is back after ${what.name}`, () => isServing(caller), patience)
   }
   await Promise.all([last(), watchHealth(caller, what, () => isOver)])
-}
-
-async function isBack(caller: Caller): Promise<boolean> {
-  const answers = await Promise.all([caller.call('GET', '/readyz'), caller.getOrCreate('after')])
-  return answers.every(({ status }) => status === 200)
 }
 
 /** The process is alive all the time; ready it is not while nobody gets through to the database. */

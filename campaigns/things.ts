@@ -89,7 +89,7 @@ export function newThing(number: number): Thing {
 /** Takes an acknowledgement down, which must say what was asked for. */
 export function note(thing: Thing, wish: State, body: Answer['body']): void {
   const told = body[thing.kind.field]
-  if (wish.exists) assert.equal(told.name, wish.name)
+  if (wish.exists) assert.equal(told.name, wish.name, `${thing.id} has lost an acknowledged name`)
   if (!thing.known.exists && thing.kind === userGroup) assert.equal(body.new_user_group, true, `${thing.id} is new`)
   if (told?.token !== undefined && told.token !== thing.known.token) thing.formerToken = thing.known.token
   thing.known = { ...wish, token: told?.token ?? wish.token }
@@ -150,16 +150,20 @@ interface Look {
 
 const read: Look = {
   ask: (caller, thing) => caller.call('GET', pathOf(thing)),
-  assertRight: ({ kind, known }, body) => assert.equal(body[kind.field].name, known.name),
+  assertRight: ({ id, kind, known }, body) =>
+    assert.equal(body[kind.field].name, known.name, `${id} has lost an acknowledged name`),
 }
 const lookUp: Look = {
   ask: (caller, { id }) => caller.getOrCreate(id),
-  assertRight: ({ known }, body) => assert.equal(body.user_group.token, known.token),
+  assertRight: ({ id, known }, body) =>
+    assert.equal(body.user_group.token, known.token, `${id} has lost an acknowledged token`),
 }
 const verify: Look = {
   ask: (caller, { known }) => caller.verify(known.token),
   assertRight: ({ id, known }, body) => {
-    assert.deepEqual([body.active, body.user_group?.provided_id, body.user_group?.name], [true, id, known.name])
+    const { active, user_group } = body
+    assert.ok(active, `${id} has lost an acknowledged token`)
+    assert.deepEqual([user_group.provided_id, user_group.name], [id, known.name], `${id} has lost an acknowledged name`)
   },
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Answer, Caller } from '../test/support/caller.ts'
+import { eventually } from '../test/support/eventually.ts'
 import { times } from '../test/support/times.ts'
 import { assertKept, create, looksAt, newThing, note, prepareForThings, type Thing } from './things.ts'
 
@@ -52,6 +53,12 @@ export class Traffic {
     await Promise.allSettled([happened, worked])
     await Promise.all([worked, happened])
     await this.assertKept(earlier)
+  }
+
+  /** Waits for so many more right answers. */
+  async answers(count: number): Promise<void> {
+    const before = this.answered
+    await eventually('traffic flows', () => this.answered >= before + count)
   }
 
   async assertKept(from = 0): Promise<void> {

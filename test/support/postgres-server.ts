@@ -46,7 +46,7 @@ export async function createPostgres(
   const data = join(folder, 'data')
   await fill(data, binaries, owner)
 
-  const port = await freePort()
+  const port = settings.port ?? (await freePort())
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const flags = Object.entries({
     port: String(port),
