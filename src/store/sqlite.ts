@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
-import { OperatorError } from '../operator-error.ts'
 import { type Database, type Row, type Statement, UniqueViolation, type Value, type Work } from './database.ts'
+import { type Check, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
 
 const patience = 5_000
 // Short, because waiting for another process's commit blocks this one's event loop: the longer wait is asynchronous.
@@ -22,17 +22,14 @@ interface QueuedWrite {
   reject(error: unknown): void
 }
 
-export function openSqlite(path: string): Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+export function openSqlite(path: string, check?: Check): Database {
   let connection: DatabaseSync
   try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     connection = connect(path)
+    refuseUnfit(connection, check)
   } catch (error) {
-    throw new OperatorError(
-      `The SQLite database ${path} cannot be opened: ${(error as Error).message}.`,
-      'Check that the path of DATABASE_URL is writable and is a database of this service, or restore a backup.',
-      error,
-    )
+    throw sqliteRefusal(path, error)
   }
   return new Sqlite(connection)
 }
