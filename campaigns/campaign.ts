@@ -8,6 +8,8 @@ export interface Campaign {
   /** The size of the published result, and the one that is part of `npm test`: a few seconds. */
   full: number
   brief: number
+  /** The one platform it can run on, where there is only one. */
+  platform?: NodeJS.Platform
   /** Faults planted in the service on purpose. The campaign must find each: one that cannot fail proves nothing. */
   bugs: Record<string, Bug>
   /** Resolves with the figure; throws when the promise is broken. */

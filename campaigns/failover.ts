@@ -46,7 +46,7 @@ export const failover: Campaign = {
         await traffic.answers(50)
         await die(primary, round % 2 === 0, random)
         await sql(standby, 'select pg_promote()')
-        await eventually('the service goes on with the standby', () => isServing(caller), patience)
+        await traffic.until('the service goes on with the standby', () => isServing(caller), patience)
       })
       await primary.remove()
       primary = standby

@@ -30,6 +30,11 @@ if (campaign === undefined || values.help) {
   process.exit(values.help ? 0 : 2)
 }
 
+if (campaign.platform !== undefined && campaign.platform !== process.platform) {
+  process.stderr.write(`The campaign "${name}" runs on ${campaign.platform} only.\n`)
+  process.exit(2)
+}
+
 const size = chosenSize(campaign)
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
 const postgres = process.env.TEST_POSTGRES_URL === undefined ? await createPostgres() : undefined

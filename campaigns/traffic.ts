@@ -8,11 +8,9 @@ import { assertKept, create, looksAt, newThing, note, prepareForThings, type Thi
 const clients = 8
 const patience = 20_000
 
-/** Calls that concern no thing in particular. */
-const glances: readonly ((caller: Caller) => Promise<Answer>)[] = [
-  ...['user_groups?limit=5', 'schemas', 'data_sources', 'api_tokens', 'team', 'events?limit=5'].map(
-    (path) => (caller: Caller) => caller.call('GET', `/api/${path}`),
-  ),
+/** Calls that concern no thing in particular: those that look, and those that change something. */
+const glances = ['user_groups?limit=5', 'schemas', 'data_sources', 'api_tokens', 'team', 'events?limit=5']
+const chores: readonly ((caller: Caller) => Promise<Answer>)[] = [
   (caller) => caller.call('PATCH', '/api/team', { json: { name: 'First team' } }),
   async (caller) => {
     const made = await caller.call('POST', '/api/api_tokens', { json: { name: 'brief', scopes: ['verify'] } })
@@ -27,10 +25,11 @@ const glances: readonly ((caller: Caller) => Promise<Answer>)[] = [
 export class Traffic {
   readonly things: Thing[] = []
   answered = 0
-  unavailable = 0
+  readonly refused = { looks: 0, changes: 0 }
   readonly #caller: Caller
   readonly #random: () => number
   #ending = false
+  #isBroken = false
 
   private constructor(caller: Caller, random: () => number) {
     this.#caller = caller
@@ -50,15 +49,23 @@ export class Traffic {
       this.#ending = true
     })
     const worked = Promise.all(times(clients, () => this.#work()))
+    worked.catch(() => {
+      this.#isBroken = true
+    })
     await Promise.allSettled([happened, worked])
     await Promise.all([worked, happened])
     await this.assertKept(earlier)
   }
 
   /** Waits for so many more right answers. */
-  async answers(count: number): Promise<void> {
+  answers(count: number): Promise<boolean> {
     const before = this.answered
-    await eventually('traffic flows', () => this.answered >= before + count)
+    return this.until('traffic flows', () => this.answered >= before + count)
+  }
+
+  /** Waits, though not for a service that has broken its promise already. */
+  until(what: string, look: () => boolean | Promise<boolean>, patience?: number): Promise<boolean> {
+    return eventually(what, () => (this.#isBroken ? assert.fail(`no more traffic until ${what}`) : look()), patience)
   }
 
   async assertKept(from = 0): Promise<void> {
@@ -70,7 +77,8 @@ export class Traffic {
     while (!this.#ending) {
       const settled = own.filter(({ known, possible }) => known.exists && possible === undefined)
       const dice = this.#random()
-      if (dice < 0.2) await this.#ask(this.#oneOf(glances)(this.#caller))
+      if (dice < 0.15) await this.#ask('looks', this.#caller.call('GET', `/api/${this.#oneOf(glances)}`))
+      else if (dice < 0.2) await this.#ask('changes', this.#oneOf(chores)(this.#caller))
       else if (dice < 0.4 || settled.length === 0) own.push(await this.#make())
       else if (dice < 0.7) await this.#look(this.#oneOf(settled))
       else await this.#change(this.#oneOf(settled))
@@ -86,7 +94,7 @@ export class Traffic {
 
   async #look(thing: Thing): Promise<void> {
     const look = this.#oneOf(looksAt(thing))
-    const body = await this.#ask(look.ask(this.#caller, thing))
+    const body = await this.#ask('looks', look.ask(this.#caller, thing))
     if (body) look.assertRight(thing, body)
   }
 
@@ -94,12 +102,12 @@ export class Traffic {
     const wish = { ...thing.known, ...change.wish(thing.known) }
     thing.possible = wish
     thing.changes.asked += 1
-    const body = await this.#ask(change.ask(this.#caller, thing, wish))
+    const body = await this.#ask('changes', change.ask(this.#caller, thing, wish))
     if (body) note(thing, wish, body)
   }
 
   /** The body, unless the answer was that there is none at the moment. */
-  async #ask(call: Promise<Answer>): Promise<Answer['body'] | undefined> {
+  async #ask(kind: 'looks' | 'changes', call: Promise<Answer>): Promise<Answer['body'] | undefined> {
     const answer = await Promise.race([call, pause(patience, undefined, { ref: false })])
     assert.ok(answer, `a request has had no answer for ${patience / 1000} s`)
     if (answer.status === 200) {
@@ -107,7 +115,7 @@ export class Traffic {
       return answer.body
     }
     assertUnavailable(answer)
-    this.unavailable += 1
+    this.refused[kind] += 1
     await pause(100)
     return undefined
   }
