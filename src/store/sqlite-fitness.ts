@@ -8,12 +8,14 @@ const readOnly = 8
 const corrupt = 11
 const pragmas = { quick: 'quick_check', thorough: 'integrity_check' } as const
 
-/** Throws unless the file is one of ours; with `check` also unless it is whole and can be written to. */
-export function refuseUnfit(connection: DatabaseSync, check?: Check): void {
+export function refuseForeign(connection: DatabaseSync): void {
   const tables = connection.prepare('select name from sqlite_schema').all()
   if (tables.length > 0 && !tables.some(({ name }) => name === 'schema_version'))
     throw new Error('it is the database of another program')
-  if (check === undefined) return
+}
+
+/** A file must be whole, and take writes. */
+export function refuseUnfit(connection: DatabaseSync, check: Check): void {
   connection.exec('begin immediate; rollback')
   const [found] = connection.prepare(`pragma ${pragmas[check]}(1)`).all()
   const finding = String(Object.values(found ?? {})[0])

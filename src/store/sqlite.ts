@@ -4,7 +4,7 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import { type Database, type Row, type Statement, UniqueViolation, type Value, type Work } from './database.ts'
-import { type Check, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
+import { type Check, refuseForeign, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
 
 const patience = 5_000
 // Short, because waiting for another process's commit blocks this one's event loop: the longer wait is asynchronous.
@@ -27,7 +27,7 @@ export function openSqlite(path: string, check?: Check): Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     connection = connect(path)
-    refuseUnfit(connection, check)
+    if (check !== undefined) refuseUnfit(connection, check)
   } catch (error) {
     throw sqliteRefusal(path, error)
   }
@@ -53,6 +53,7 @@ export async function copySqlite(path: string, copy: string, onProgress: (done: 
 function connect(path: string): DatabaseSync {
   // The time-out comes first: switching to WAL may itself have to wait for another process.
   const connection = new DatabaseSync(path, { timeout: patience, enableForeignKeyConstraints: true })
+  refuseForeign(connection)
   const deadline = Date.now() + patience
   for (;;) {
     try {
