@@ -1,15 +1,21 @@
 import type { Campaign } from './campaign.ts'
 import { crash } from './crash.ts'
+import { disk } from './disk.ts'
+import { failover } from './failover.ts'
 import { kill } from './kill.ts'
 import { linearizable } from './linearizable.ts'
+import { outage } from './outage.ts'
 import { powerLoss } from './power-loss.ts'
 import { proxies } from './proxies.ts'
 
 /** Every campaign by its name: `npm run prove:<name>`. */
 export const campaigns: Record<string, Campaign> = {
   crash,
+  disk,
+  failover,
   kill,
   linearizable,
+  outage,
   'power-loss': powerLoss,
   proxies,
 }

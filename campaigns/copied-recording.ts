@@ -5,8 +5,8 @@ import { Caller } from '../test/support/caller.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { Load } from '../test/support/load.ts'
 import { startService } from '../test/support/service-process.ts'
-import { type DiskEvent, theFolder } from './disk.ts'
 import { type Conditions, loadUntilKilled, type Recording, settingsFor } from './recording.ts'
+import { type DiskEvent, theFolder } from './simulated-disk.ts'
 
 // So few that SQLite does not yet carry them over from its log into the database.
 const acknowledgements = 20

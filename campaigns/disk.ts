@@ -1,140 +1,120 @@
-/** What was done to the files of a folder, and what left for the network, in the order it happened. */
-export type DiskEvent =
-  | { does: 'create' | 'unlink' | 'flush'; file: string }
-  | { does: 'link' | 'rename'; file: string; to: string }
-  /** Without a place, at the end. */
-  | { does: 'write'; file: string; at: number | undefined; bytes: Uint8Array }
-  | { does: 'truncate'; file: string; size: number }
-  | { does: 'send'; bytes: Buffer }
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Caller } from '../test/support/caller.ts'
+import { newMasterKey } from '../test/support/engines.ts'
+import type { CalledService } from '../test/support/premises.ts'
+import { quickStart } from '../test/support/quick-start.ts'
+import { rawSql } from '../test/support/raw-database.ts'
+import { assertRefusal, failingStart } from '../test/support/refusal.ts'
+import { type Environment, startService } from '../test/support/service-process.ts'
+import { times } from '../test/support/times.ts'
+import type { Campaign } from './campaign.ts'
+import { type Damage, damages, type Workshop } from './damages.ts'
+import { isServing, serviceOn } from './service.ts'
+import { openSmallDisk, type SmallDisk } from './small-disk.ts'
+import { assertRecorded } from './things.ts'
+import { Traffic } from './traffic.ts'
 
-/** The folder's own name: flushing it makes the names in it last. */
-export const theFolder = '.'
+const patience = 5_000
 
-type Change = { at: number; bytes: Uint8Array } | { size: number }
+export const disk: Campaign = {
+  promise: 'On a full disk reads go on, and writes do again once there is room; a file that is not whole is refused.',
+  unit: 'times a full disk and a damaged file, on SQLite',
+  full: 100,
+  brief: 3,
+  lacks: () => (process.platform === 'linux' ? undefined : 'Linux, whose file systems can be small'),
+  bugs: {
+    'a full disk taken for a bug': {
+      shows: /neither the right answer nor 503: 500/,
+      rewrites: [{ file: 'store/sqlite.ts', find: '10, 11, 13, 14', replace: '11, 14' }],
+    },
+    'a commit that failed taken for done': {
+      shows: /is lost|has lost|should be|nor 503: 40[49]/,
+      rewrites: [
+        {
+          file: 'store/sqlite.ts',
+          find: 'for (const write of writes) write.reject(translate(error))',
+          replace: 'for (const settle of settled) settle()',
+        },
+      ],
+    },
+    'a start that does not look at the pages': {
+      shows: /a database with a page of zeros was served/,
+      rewrites: [{ file: 'store/sqlite-fitness.ts', find: `finding !== 'ok'`, replace: 'false' }],
+    },
+  },
+  async run({ size, random, environment, progress }) {
+    await using cleanup = new AsyncDisposableStack()
+    const settings = { ...quickStart, UGS_MASTER_KEY: newMasterKey(), ...environment }
+    const [own, other] = [openSmallDisk(), openSmallDisk()]
+    cleanup.defer(async () => {
+      own.remove()
+      other.remove()
+    })
+    const DATABASE_URL = `sqlite:${join(own.folder, 'test.db')}`
+    const service = await serviceOn(cleanup, DATABASE_URL, settings)
+    const tokens = await someTokens(service.caller)
+    const copy = join(other.folder, 'whole.db')
+    await rawSql({ DATABASE_URL }, `vacuum into '${copy}'`)
+    const possible = damages.filter(({ makesReadOnly }) => !makesReadOnly || other.canBeReadOnly)
+    const workshop = { disk: other, whole: readFileSync(copy), path: join(other.folder, 'test.db'), random }
 
-interface Content {
-  flushed: Uint8Array<ArrayBuffer>
-  /** Since it was flushed. */
-  changes: Change[]
-  size: number
-}
-
-type Names = Map<string, Content>
-
-const sector = 512
-const mostBytes = 2 ** 28
-
-/**
- * A disk as a power cut leaves it. What was flushed is there. Of all that was written since, any part of 512 bytes may
- * or may not have arrived, in any order; of the changes of names, the first few, as file systems with a journal do.
- */
-export class Disk {
-  readonly #flushedNames: Names = new Map()
-  readonly #names: Names = new Map()
-  #nameChanges: ((names: Names) => void)[] = []
-
-  apply(event: DiskEvent): void {
-    switch (event.does) {
-      case 'create':
-        if (!this.#names.has(event.file)) this.#name(event.file, { flushed: emptyFile(), changes: [], size: 0 })
-        break
-      case 'link':
-        this.#name(event.to, this.#content(event.file))
-        break
-      case 'rename':
-        this.#name(event.to, this.#content(event.file))
-        this.#unname(event.file)
-        break
-      case 'unlink':
-        this.#unname(event.file)
-        break
-      case 'write':
-        this.#write(this.#content(event.file), event)
-        break
-      case 'truncate':
-        this.#truncate(this.#content(event.file), event.size)
-        break
-      case 'flush':
-        if (event.file === theFolder) this.#flushNames()
-        else this.#flush(this.#content(event.file))
+    const traffic = await Traffic.prepare(service.caller, random)
+    for (let round = 0; round < size; round++) {
+      await traffic.around(() => fillUp(own, service, traffic))
+      assert.equal(traffic.refused.looks, 0, 'on a full disk the service did not even read')
+      const damage = possible[round % possible.length] as Damage
+      await assertRefused(damage, workshop, settings, tokens)
+      progress(round + 1, damage.name)
     }
-  }
-
-  /** The files that are left, by their names; `share` of what was not flushed survives. */
-  afterPowerLoss(random: () => number, share: number): Map<string, Uint8Array> {
-    const names = new Map(this.#flushedNames)
-    for (const change of this.#nameChanges.slice(0, Math.round(share * this.#nameChanges.length))) change(names)
-    return new Map([...names].map(([name, content]) => [name, remains(content, random, share)]))
-  }
-
-  #content(file: string): Content {
-    const content = this.#names.get(file)
-    if (content === undefined) throw new Error(`${file} was never made`)
-    return content
-  }
-
-  #name(file: string, content: Content): void {
-    this.#rename((names) => names.set(file, content))
-  }
-
-  #unname(file: string): void {
-    this.#rename((names) => names.delete(file))
-  }
-
-  #rename(change: (names: Names) => void): void {
-    change(this.#names)
-    this.#nameChanges.push(change)
-  }
-
-  #flushNames(): void {
-    for (const change of this.#nameChanges) change(this.#flushedNames)
-    this.#nameChanges = []
-  }
-
-  #write(content: Content, { at = content.size, bytes }: { at?: number | undefined; bytes: Uint8Array }): void {
-    content.changes.push({ at, bytes })
-    content.size = Math.max(content.size, at + bytes.length)
-  }
-
-  #truncate(content: Content, size: number): void {
-    content.changes.push({ size })
-    content.size = size
-  }
-
-  #flush(content: Content): void {
-    for (const change of content.changes) apply(content.flushed, change)
-    content.changes = []
-  }
+    await traffic.assertKept()
+    await assertRecorded({ DATABASE_URL }, traffic.things)
+    const { refused, things } = traffic
+    return `${size} times full, ${refused.changes} writes refused, ${things.length} things looked at afterwards, 0 lost; ${size} damaged files, 0 served wrong`
+  },
 }
 
-function remains({ flushed, changes }: Content, random: () => number, share: number): Uint8Array {
-  const left = emptyFile()
-  apply(left, { at: 0, bytes: flushed })
-  for (const part of changes.flatMap(inSectors)) if (random() < share) apply(left, part)
-  return left
+async function someTokens(caller: Caller): Promise<ReadonlyMap<string, string>> {
+  const answers = await Promise.all(times(50, (index) => caller.getOrCreate(`kept ${index}`)))
+  return new Map(answers.map(({ body: { user_group } }) => [user_group.provided_id, user_group.token]))
 }
 
-function emptyFile(): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(new ArrayBuffer(0, { maxByteLength: mostBytes }))
+async function fillUp(small: SmallDisk, service: CalledService, traffic: Traffic): Promise<void> {
+  await traffic.answers(20)
+  const { changes } = traffic.refused
+  small.fill(service)
+  await traffic.until('writes are refused', () => traffic.refused.changes > changes)
+  await traffic.answers(20)
+  small.free(service)
+  await traffic.until('writes go on', () => isServing(service.caller), patience)
 }
 
-function inSectors(change: Change): Change[] {
-  if ('size' in change) return [change]
-  const parts: Change[] = []
-  for (let from = 0; from < change.bytes.length; ) {
-    const end = Math.min(change.bytes.length, from + sector - ((change.at + from) % sector))
-    parts.push({ at: change.at + from, bytes: change.bytes.subarray(from, end) })
-    from = end
+async function assertRefused(
+  damage: Damage,
+  workshop: Workshop,
+  settings: Environment,
+  tokens: ReadonlyMap<string, string>,
+): Promise<void> {
+  const { disk, path } = workshop
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { recursive: true, force: true })
+  damage.inflict(workshop)
+  const environment = { ...settings, DATABASE_URL: `sqlite:${path}` }
+  const ended = await failingStart(environment)
+  if (damage.makesReadOnly) disk.setReadOnly(false)
+  const hasListened = ended.code === null
+  if (!hasListened) return assertRefusal(ended, damage.says, /./, [String(settings.UGS_MASTER_KEY)])
+  assert.ok(damage.mayDoNoHarm, `a database with ${damage.name} was served`)
+  await assertRight(environment, tokens)
+}
+
+async function assertRight(environment: Environment, tokens: ReadonlyMap<string, string>): Promise<void> {
+  const service = await startService(environment)
+  const caller = new Caller(service.url)
+  try {
+    for (const [id, token] of tokens) assert.equal((await caller.getOrCreate(id)).body.user_group.token, token)
+  } finally {
+    await caller.close()
+    await service.stop('SIGKILL')
   }
-  return parts
-}
-
-function apply(file: Uint8Array<ArrayBuffer>, change: Change): void {
-  if ('size' in change) {
-    file.buffer.resize(change.size)
-    return
-  }
-  const end = change.at + change.bytes.length
-  if (end > file.length) file.buffer.resize(end)
-  file.set(change.bytes, change.at)
 }

@@ -5,7 +5,7 @@ import { eventually } from '../test/support/eventually.ts'
 import { Load, type TrackedGroup } from '../test/support/load.ts'
 import { quickStart } from '../test/support/quick-start.ts'
 import type { Environment, ServiceProcess } from '../test/support/service-process.ts'
-import type { DiskEvent } from './disk.ts'
+import type { DiskEvent } from './simulated-disk.ts'
 
 /** What a service on SQLite wrote and answered under load, and what its callers know of it. */
 export interface Recording {

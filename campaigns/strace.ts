@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { devNull } from 'node:os'
-import { type DiskEvent, theFolder } from './disk.ts'
+import { type DiskEvent, theFolder } from './simulated-disk.ts'
 
 // Those with a question mark are not on every kind of machine.
 const calls =

@@ -7,6 +7,7 @@ import { type Config, ConfigError, type Environment, logLevels, readConfig, sett
 const key = randomBytes(32).toString('base64')
 const otherKey = randomBytes(32).toString('base64')
 const postgres = 'postgres://ugs:hunter2@db.example/ugs'
+const twoServers = 'postgres://ugs:hunter2@db1.example:5432,[::1]:5433/ugs?target_session_attrs=read-write'
 
 type SettingName = (typeof settings)[number]['name']
 type Reading = [text: string, read: (config: Config) => unknown, value: unknown]
@@ -36,9 +37,13 @@ const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Envi
       ['sqlite:///a/b.db', (config) => config.database, { engine: 'sqlite', path: '/a/b.db' }],
       [postgres, (config) => config.database, { engine: 'postgres', url: postgres }],
       ['postgresql://db/ugs', (config) => config.database, { engine: 'postgres', url: 'postgresql://db/ugs' }],
+      [twoServers, (config) => config.database, { engine: 'postgres', url: twoServers }],
     ],
     bad: [
       'mysql://ugs:hunter2@db/ugs',
+      'postgres://ugs:hunter2@db1,,db2/ugs',
+      'postgres://ugs:hunter2@/ugs?host=db1,db2',
+      'postgres://ugs:hunter2@db1,db2/ugs?target_session_attrs=standby',
       'postgres:hunter2',
       'postgres://',
       'sqlite:',

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { OperatorError } from './operator-error.ts'
 import type { DatabaseLocation } from './store/open.ts'
+import { postgresServers } from './store/postgres-url.ts'
 import { isVisibleAscii } from './tokens/format.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -155,7 +156,10 @@ function masterKeySource(
 }
 
 function parseDatabase(text: string): DatabaseLocation {
-  if (/^postgres(ql)?:\/\/./.test(text)) return { engine: 'postgres', url: text }
+  if (/^postgres(ql)?:\/\/./.test(text)) {
+    postgresServers(text)
+    return { engine: 'postgres', url: text }
+  }
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(text)?.[1]
   if (path === undefined || path === ':memory:' || path.startsWith('//'))
     throw new Error('is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE')

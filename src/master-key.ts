@@ -44,8 +44,21 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Written aside and linked into place: of two processes that start at once, both end up with the same whole file. */
 function createKeyFile(path: string): string {
+  try {
+    linkIntoPlace(path)
+  } catch (error) {
+    throw new OperatorError(
+      `The master key file ${path} cannot be made: ${(error as Error).message}.`,
+      'Make sure that its folder is writable for the user the service runs as and has room, or set UGS_MASTER_KEY.',
+      error,
+    )
+  }
+  return readFileSync(path, 'utf8')
+}
+
+/** Written aside first: of two processes that start at once, both end up with the same whole file. */
+function linkIntoPlace(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
@@ -56,5 +69,4 @@ function createKeyFile(path: string): string {
   } finally {
     unlinkSync(draft)
   }
-  return readFileSync(path, 'utf8')
 }

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { loadKeyRing } from './master-key.ts'
 import { Memory } from './memory.ts'
-import { openStore } from './store/open.ts'
+import { type OpenOptions, openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 import type { Tokens } from './tokens/tokens.ts'
 import { unlock } from './unlock.ts'
@@ -16,10 +16,10 @@ export interface Service {
 }
 
 /** The database, migrated, and the keys, proven to open it. */
-export async function openService(config: Config, onConnectionError?: (error: Error) => void): Promise<Service> {
+export async function openService(config: Config, options: Omit<OpenOptions, 'clock'> = {}): Promise<Service> {
   const clock = systemClock
   const ring = loadKeyRing(config.masterKey)
-  const store = await openStore(config.database, { clock, ...(onConnectionError && { onConnectionError }) })
+  const store = await openStore(config.database, { clock, ...options })
   try {
     const tokens = await unlock(ring, store.keys, clock.now())
     return { store, tokens, memory: new Memory(() => store.version()), clock }

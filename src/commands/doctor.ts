@@ -68,8 +68,9 @@ async function examine(): Promise<Finding[]> {
 }
 
 async function examineDatabase({ database }: Config) {
-  const store = await openStore(database, { clock: systemClock, upgrade: false })
-  return { value: store, finding: `${database.engine} answers; its schema is current.` }
+  const store = await openStore(database, { clock: systemClock, upgrade: false, check: 'thorough' })
+  const whole = database.engine === 'sqlite' ? ', the file is whole' : ''
+  return { value: store, finding: `${database.engine} answers${whole}; its schema is current.` }
 }
 
 async function examineKeys({ masterKey }: Config, store: Store) {

@@ -84,7 +84,11 @@ async function open(config: Config) {
     base: { pid: process.pid },
     formatters: { level: (level) => ({ level }) },
   })
-  const service = await openService(config, (error) => log.warn({ reason: error.message }, 'database connection lost'))
+  const service = await openService(config, {
+    onConnectionError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
+    // The supervisor has looked for all of its workers.
+    ...(cluster.isPrimary && { check: 'quick' }),
+  })
   return { service, log }
 }
 

@@ -9,6 +9,7 @@ import { migrate, refuseOutdated } from './migrations/migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { SchemaStore } from './schemas.ts'
 import { openSqlite } from './sqlite.ts'
+import type { Check } from './sqlite-fitness.ts'
 import type { Store, TeamStore } from './store.ts'
 import { TeamSettingsStore, TeamsStore } from './teams.ts'
 import { UserGroupStore } from './user-groups.ts'
@@ -19,12 +20,15 @@ export interface OpenOptions {
   clock: Clock
   /** False for a look that changes nothing: an outdated database is refused. */
   upgrade?: boolean
+  /** Of a file: PostgreSQL looks after its own. */
+  check?: Check
   onConnectionError?: (error: Error) => void
 }
 
 /** Opens the database, by default brought up to date. */
 export async function openStore(location: DatabaseLocation, options: OpenOptions): Promise<Store> {
-  const database = location.engine === 'sqlite' ? openSqlite(location.path) : await openPostgres(location.url, options)
+  const database =
+    location.engine === 'sqlite' ? openSqlite(location.path, options.check) : await openPostgres(location.url, options)
   try {
     await (options.upgrade === false ? refuseOutdated(database) : migrate(database, options.clock.now()))
   } catch (error) {

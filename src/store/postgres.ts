@@ -1,6 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { ServiceError } from '../errors.ts'
 import type { NewEvent } from '../events/event.ts'
 import { OperatorError } from '../operator-error.ts'
 import { columnsOf, rowsOfEach, textForMany, type Values } from './at-once.ts'
@@ -10,16 +8,16 @@ import {
   type Repeating,
   type Row,
   type Statement,
-  UniqueViolation,
   type Value,
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
+import { isLostConnection, isSpent, retrying, UnknownOutcome } from './postgres-errors.ts'
+import { clientFor } from './postgres-hosts.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
 import { performTogether, type SharedWrite } from './shared-writes.ts'
 
-const attempts = 3
-const uniqueViolation = '23505'
+const patience = 5_000
 const migrationLock = 7_264_910_358
 
 // Ids are below 2^53 by construction, so a number holds them.
@@ -35,8 +33,9 @@ export interface PostgresOptions {
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
   const pool = new pg.Pool({
     connectionString: url,
+    Client: clientFor(url, patience),
     max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: patience,
     statement_timeout: 10_000,
     query_timeout: 12_000,
     idle_in_transaction_session_timeout: 15_000,
@@ -159,7 +158,7 @@ class Postgres implements Database {
       client.connection.stream.uncork()
       return await Promise.all(answers)
     } catch (error) {
-      if (isLostConnection(error)) broken = error as Error
+      if (isSpent(error)) broken = error as Error
       throw error
     } finally {
       client.release(broken)
@@ -204,15 +203,19 @@ class Postgres implements Database {
       this.#commits += 1
       return result
     } catch (error) {
-      broken = await client.query('rollback').then(
-        () => undefined,
-        (failure: Error) => failure,
-      )
+      broken = isSpent(error) ? (error as Error) : await rollback(client)
       throw error
     } finally {
       client.release(broken)
     }
   }
+}
+
+function rollback(client: pg.PoolClient): Promise<Error | undefined> {
+  return client.query('rollback').then(
+    () => undefined,
+    (failure: Error) => failure,
+  )
 }
 
 /** Those that can share a transaction now, and those that wait for it: of two on the same thing, the first goes first. */
@@ -263,60 +266,6 @@ function forMany(statement: Statement<Row>): Statement<Row> {
 
 function query(statement: Statement<Row>, values: readonly Value[]) {
   return { name: statement.name, text: statement.text, values: [...values], rowMode: 'array' as const }
-}
-
-/** The commit was sent and never answered: nobody knows whether it happened, so nobody may send it again. */
-class UnknownOutcome extends Error {
-  constructor(cause: unknown) {
-    super('the connection was lost during the commit', { cause })
-  }
-}
-
-async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let failures = 1; ; failures++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      const again = isLostConnection(error) || isSerializationFailure(error)
-      if (!again || failures === attempts) throw translate(error)
-      await pause(Math.random() * 30 * failures)
-    }
-  }
-}
-
-function sqlState(error: unknown): string | undefined {
-  const code = (error as { code?: unknown }).code
-  return error instanceof pg.DatabaseError && typeof code === 'string' ? code : undefined
-}
-
-function isSerializationFailure(error: unknown): boolean {
-  return sqlState(error)?.startsWith('40') ?? false
-}
-
-/** The server said goodbye, or the socket broke. Errors of our own carry no trace of either. */
-function isLostConnection(error: unknown): boolean {
-  if (error instanceof ServiceError || error instanceof UnknownOutcome) return false
-  const state = sqlState(error)
-  if (state !== undefined) return /^(08|57P0[123])/.test(state)
-  const { code, message } = error as NodeJS.ErrnoException
-  return (
-    /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code ?? '') ||
-    /^(Connection terminated|Client has encountered a connection error|Client was closed)/.test(message)
-  )
-}
-
-/**
- * Anything the server's operator can mend, and time-outs, are a fault of the moment, and so is a reference to what was
- * deleted just now, such as a retired master key. What is left is a bug of ours.
- */
-function translate(error: unknown): unknown {
-  const state = sqlState(error)
-  if (state === uniqueViolation) return new UniqueViolation(error)
-  const transient =
-    state === undefined
-      ? isLostConnection(error) || error instanceof UnknownOutcome || /time-?out/i.test((error as Error).message)
-      : /^(08|23503|25006|28|3D|40|53|55|57|58|XX)/.test(state)
-  return transient ? new ServiceError('unavailable', { cause: error }) : error
 }
 
 function describe(error: unknown): string {

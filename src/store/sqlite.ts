@@ -4,7 +4,6 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import type { NewEvent } from '../events/event.ts'
-import { OperatorError } from '../operator-error.ts'
 import {
   type Database,
   nextQuery,
@@ -16,6 +15,7 @@ import {
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
+import { type Check, refuseForeign, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
 import { WalIndex } from './wal-index.ts'
 
 const patience = 5_000
@@ -38,16 +38,14 @@ interface QueuedWrite {
   reject(error: unknown): void
 }
 
-export function openSqlite(path: string): Database {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+export function openSqlite(path: string, check?: Check): Database {
   try {
-    return new Sqlite(connect(path), new WalIndex(path))
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const connection = connect(path)
+    if (check !== undefined) refuseUnfit(connection, check, path)
+    return new Sqlite(connection, new WalIndex(path))
   } catch (error) {
-    throw new OperatorError(
-      `The SQLite database ${path} cannot be opened: ${(error as Error).message}.`,
-      'Check that the path of DATABASE_URL is writable and is a database of this service, or restore a backup.',
-      error,
-    )
+    throw sqliteRefusal(path, error)
   }
 }
 
@@ -70,6 +68,7 @@ export async function copySqlite(path: string, copy: string, onProgress: (done: 
 function connect(path: string): DatabaseSync {
   // The time-out comes first: switching to WAL may itself have to wait for another process.
   const connection = new DatabaseSync(path, { timeout: patience, enableForeignKeyConstraints: true })
+  refuseForeign(connection)
   const deadline = Date.now() + patience
   for (;;) {
     try {

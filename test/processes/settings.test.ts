@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { engines, newMasterKey } from '../support/engines.ts'
 import { Premises } from '../support/premises.ts'
+import { rawSql } from '../support/raw-database.ts'
 import { assertQuiet, assertRefusal, failingStart } from '../support/refusal.ts'
+import { ugs } from '../support/service-process.ts'
 
 // What has nothing to do with the engine, and the files of SQLite.
 describe('a start refuses', { concurrency: 2 }, () => {
@@ -79,6 +81,37 @@ describe('a start refuses', { concurrency: 2 }, () => {
     const ended = await failingStart(settings('letter.db'))
     assertRefusal(ended, /letter\.db cannot be opened: file is not a database/, /DATABASE_URL/, [key])
     assert.equal(readFileSync(join(folder, 'letter.db'), 'utf8'), text)
+  })
+
+  it('the database of another program, and leaves it alone', async () => {
+    const path = join(folder, 'other.db')
+    await rawSql(settings('other.db'), 'create table user_group (id integer primary key)')
+    const before = readFileSync(path)
+    const ended = await failingStart(settings('other.db'))
+    assertRefusal(ended, /other\.db cannot be opened: it is the database of another program/, /DATABASE_URL/, [key])
+    assert.deepEqual(readFileSync(path), before)
+  })
+
+  it('a damaged database, in which doctor finds the damage too', async () => {
+    const { code } = await ugs(settings('damaged.db'), 'team', 'create', 'First')
+    assert.equal(code, 0)
+    const path = join(folder, 'damaged.db')
+    const [table] = await rawSql(settings('damaged.db'), `select rootpage from sqlite_schema where name = 'event'`)
+    const end = Number(table?.rootpage) * 4096
+    writeFileSync(path, readFileSync(path).fill(0, end - 4096, end))
+    const ended = await failingStart(settings('damaged.db'))
+    assertRefusal(ended, /damaged\.db is damaged: Tree \d+ page \d+/, /restore a backup/, [key])
+    const examined = await ugs(settings('damaged.db'), 'doctor')
+    assert.equal(examined.code, 1)
+    assert.match(examined.stdout, /^BAD {2}database .+damaged\.db is damaged: Tree \d+ page \d+/m)
+  })
+
+  it('a place where neither a key nor a database can be made', async () => {
+    writeFileSync(join(folder, 'a-file'), '')
+    const there = settings(join('a-file', 'test.db'))
+    assertRefusal(await failingStart(there), /test\.db cannot be opened: .*ENOTDIR|EEXIST/, /DATABASE_URL/, [key])
+    const keyless = await failingStart({ ...there, UGS_MASTER_KEY: undefined })
+    assertRefusal(keyless, /master\.key cannot be (made|read)/, /UGS_MASTER_KEY|readable/, [key])
   })
 
   it('a folder in the place of the database', async () => {

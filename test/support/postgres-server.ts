@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -20,28 +20,33 @@ interface Owner {
 export interface PostgresServer {
   /** Of the database that is always there, to make others from. */
   url: string
+  /** Where its files are. */
+  data: string
   start(): Promise<void>
-  /** `immediate` is a crash: nothing is written any more. */
-  stop(how?: 'fast' | 'immediate'): Promise<void>
+  /** `immediate` is a crash: nothing is written any more. With `kill` not even a word is said to anybody. */
+  stop(how?: keyof typeof signals): Promise<void>
   remove(): Promise<void>
 }
 
+const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const
+
+/** Puts files into the folder from which a server then starts. */
+export type Fill = (data: string, binaries: Binaries, owner: Owner) => void | Promise<void>
+
 /** A real PostgreSQL of our own, in a folder of its own. It refuses to run as root, so there it runs as nobody. */
-export async function createPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+export async function createPostgres(
+  settings: Record<string, string> = {},
+  fill: Fill = initialise,
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-postgres-'))
   const owner: Owner = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   chmodSync(folder, 0o755)
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.uid)
   const binaries = reachable(await embedded(), folder, owner)
   const data = join(folder, 'data')
-  const made = spawnSync(
-    binaries.initdb,
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
-    { ...owner, cwd: folder, encoding: 'utf8' },
-  )
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr} ${made.error ?? ''}`)
+  await fill(data, binaries, owner)
 
-  const port = await freePort()
+  const port = settings.port ?? (await freePort())
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const flags = Object.entries({
     port: String(port),
@@ -51,17 +56,19 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
     ...settings,
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   let server: ChildProcess | undefined
-  const stop = async (how: 'fast' | 'immediate' = 'fast') => {
+  const stop = async (how: keyof typeof signals = 'fast') => {
     if (server === undefined || server.exitCode !== null) return
     const exit = once(server, 'exit')
-    server.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    server.kill(signals[how])
     await exit
     server = undefined
   }
   return {
     url,
+    data,
     stop,
     async start() {
+      if (!existsSync(data)) throw new Error('the server is removed')
       server = spawn(binaries.postgres, ['-D', data, ...flags], { ...owner, cwd: folder, stdio: 'ignore' })
       await answering(url)
     },
@@ -70,6 +77,15 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+function initialise(data: string, { initdb }: Binaries, owner: Owner): void {
+  const made = spawnSync(
+    initdb,
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+    { ...owner, cwd: dirname(data), encoding: 'utf8' },
+  )
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr} ${made.error ?? ''}`)
 }
 
 async function embedded(): Promise<Binaries> {

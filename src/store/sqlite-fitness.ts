@@ -1,0 +1,54 @@
+import { statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { OperatorError } from '../operator-error.ts'
+
+/**
+ * How closely to look at the file: `quick` at every page, as long as that takes no more than a moment; `thorough` however
+ * long it takes, and also whether the indexes match their tables.
+ */
+export type Check = 'quick' | 'thorough'
+
+const readOnly = 8
+const corrupt = 11
+const pragmas = { quick: 'quick_check', thorough: 'integrity_check' } as const
+
+export function refuseForeign(connection: DatabaseSync): void {
+  const tables = connection.prepare('select name from sqlite_schema').all()
+  if (tables.length > 0 && !tables.some(({ name }) => name === 'schema_version'))
+    throw new Error('it is the database of another program')
+}
+
+const mostBytesForQuick = 64 * 2 ** 20
+
+/** A file must be whole, and take writes. */
+export function refuseUnfit(connection: DatabaseSync, check: Check, path: string): void {
+  connection.exec('begin immediate; rollback')
+  if (check === 'quick' && statSync(path).size > mostBytesForQuick) return
+  const [found] = connection.prepare(`pragma ${pragmas[check]}(1)`).all()
+  const finding = String(Object.values(found ?? {})[0])
+  // The line before it names the database, of which there is one.
+  if (finding !== 'ok') throw Object.assign(new Error(finding.split('\n').at(-1)), { errcode: corrupt })
+}
+
+/** One sentence and a remedy for a file that cannot be used. */
+export function sqliteRefusal(path: string, error: unknown): OperatorError {
+  const { message, errcode = 0 } = error as Error & { errcode?: number }
+  const code = errcode & 0xff
+  if (code === readOnly)
+    return new OperatorError(
+      `The SQLite database ${path} is read-only.`,
+      'Make the file and its folder writable for the user the service runs as.',
+      error,
+    )
+  if (code === corrupt)
+    return new OperatorError(
+      `The SQLite database ${path} is damaged: ${message}.`,
+      'Put it aside with its -wal and -shm files, and restore a backup as docs/operating.md shows.',
+      error,
+    )
+  return new OperatorError(
+    `The SQLite database ${path} cannot be opened: ${message}.`,
+    'Check that the path of DATABASE_URL is writable, has room and is a database of this service, or restore a backup.',
+    error,
+  )
+}
