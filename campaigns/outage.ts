@@ -22,13 +22,13 @@ export const outage: Campaign = {
   bugs: {
     'a 503 that does not say when to try again': {
       shows: /a 503 without Retry-After/,
-      rewrites: [{ file: 'http/error-handler.ts', find: `failure.code === 'unavailable'`, replace: 'false' }],
+      rewrites: [{ file: 'http/failure.ts', find: `failure.code === 'unavailable'`, replace: 'false' }],
     },
     'a lost database taken for a bug': {
       shows: /neither the right answer nor 503: 500/,
       rewrites: [
         {
-          file: 'store/postgres.ts',
+          file: 'store/postgres-errors.ts',
           find: `transient ? new ServiceError('unavailable', { cause: error }) : error`,
           replace: 'error',
         },
