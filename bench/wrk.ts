@@ -1,0 +1,60 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { LoadOrder, LoadResult } from './generator.ts'
+import { format, groupId, groupToken, type Workload } from './requests.ts'
+
+const isThere = spawnSync('wrk', ['--version']).error === undefined
+
+/** wrk costs less than a generator in JavaScript, but it keeps no state and counts in whole seconds. */
+export function wrkCan({ workload, seconds, rate }: LoadOrder): boolean {
+  return isThere && rate === undefined && Number.isInteger(seconds) && workload.operation in bodies
+}
+
+export async function loadByWrk({ url, workload, connections, seconds }: LoadOrder): Promise<LoadResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-wrk-'))
+  const script = join(folder, 'requests.lua')
+  writeFileSync(script, lua(workload))
+  const child = spawn('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url])
+  const [output] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')])
+  rmSync(folder, { recursive: true })
+  const text = output.join('')
+  const [, requests = '0', time = '1'] = /(\d+) requests in ([\d.]+)s/.exec(text) ?? []
+  const [, busy = '0'] = /busy ([\d.]+)/.exec(text) ?? []
+  return {
+    requests: Number(requests),
+    errors: errorsIn(text),
+    seconds: Number(time),
+    busy: Number(busy) / Number(time),
+  }
+}
+
+function errorsIn(text: string): number {
+  const refused = /Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? '0'
+  const sockets = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(text)?.slice(1) ?? []
+  return [refused, ...sockets].reduce((sum, count) => sum + Number(count), 0)
+}
+
+/** What stands in a body for the number of a group. */
+const mark = '00000000'
+
+const bodies: Partial<Record<Workload['operation'], (workload: Workload) => string>> = {
+  lookup: ({ apiToken }) => format('GET', '/api/user', apiToken, { user_group_id: groupId(0) }),
+  verify: ({ apiToken }) => format('POST', '/api/verify', apiToken, { token: groupToken(0) }),
+  fixed: ({ fixed = '' }) => fixed,
+}
+
+function lua(workload: Workload): string {
+  const text = bodies[workload.operation]?.(workload) ?? ''
+  const [head = '', tail] = workload.operation === 'fixed' ? [text] : text.split(mark)
+  const body =
+    tail === undefined ? 'head' : `head .. string.format('%08d', math.random(0, ${workload.spread - 1})) .. tail`
+  return `
+    local head, tail = ${JSON.stringify(head)}, ${JSON.stringify(tail ?? '')}
+    function init() math.randomseed(os.time()) end
+    function request() return ${body} end
+    function done() io.write('busy ' .. os.clock() .. '\\n') end
+  `
+}
