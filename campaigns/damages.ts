@@ -23,7 +23,7 @@ export interface Damage {
 
 const header = 100
 const pageSize = 4096
-const damagedOrNone = /is damaged: |file is not a database|unable to open|is read-only/
+const refused = /is damaged: |is read-only\.|cannot be opened: /
 
 export const damages: readonly Damage[] = [
   {
@@ -63,13 +63,13 @@ export const damages: readonly Damage[] = [
   },
   {
     name: 'a bit flipped in the header',
-    says: damagedOrNone,
+    says: refused,
     mayDoNoHarm: true,
     inflict: (workshop) => flip(workshop, header * workshop.random()),
   },
   {
     name: 'a bit flipped where a page begins',
-    says: damagedOrNone,
+    says: refused,
     mayDoNoHarm: true,
     inflict(workshop) {
       const { whole, random } = workshop

@@ -39,7 +39,9 @@ export const failover: Campaign = {
 
     const traffic = await Traffic.prepare(caller, random)
     for (let round = 0; round < size; round++) {
-      const standby = await standbyOf(primary, { port: ports[(round + 1) % 2] as string })
+      // It would otherwise sometimes sit out 5 s after the loss of the first before it lets itself be promoted.
+      const settings = { port: ports[(round + 1) % 2] as string, wal_retrieve_retry_interval: '100ms' }
+      const standby = await standbyOf(primary, settings)
       removeAfter(cleanup, standby)
       await follow(standby, primary)
       await traffic.around(async () => {

@@ -85,7 +85,7 @@ async function databaseOn(server: string): Promise<string> {
 }
 
 async function suffer(what: Outage, site: Site, caller: Caller, traffic: Traffic, duration: number): Promise<void> {
-  await traffic.answers(20)
+  await traffic.answers(10)
   const end = await what.begin(site)
   let isOver = false
   const last = async () => {
