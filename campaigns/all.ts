@@ -1,3 +1,4 @@
+import { backup } from './backup.ts'
 import type { Campaign } from './campaign.ts'
 import { keys } from './keys.ts'
 import { kill } from './kill.ts'
@@ -6,4 +7,5 @@ import { kill } from './kill.ts'
 export const campaigns: Record<string, Campaign> = {
   kill,
   keys,
+  backup,
 }
