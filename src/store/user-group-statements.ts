@@ -25,7 +25,7 @@ export const rememberFormer = sql`
   insert into former_token (hash, user_group_id, rotated_at, valid_until) values ($1, $2, $3, $4)`
 
 export const endFormer = sql`
-  update former_token set valid_until = $2 where user_group_id = $1 and valid_until > $2`
+  update former_token set valid_until = rotated_at where user_group_id = $1 and valid_until > rotated_at`
 
 export const ownerOfFormer = sql<UserGroupRow>`
   select g.id, g.provided_id, g.name, g.token_key, g.token_sealed
@@ -45,8 +45,10 @@ export const verifyCurrent = sql<VerifiedRow>`
   select provided_id, name, disabled, mapping, properties, null from user_group
   where team_id = $1 and token_hash = $2`
 
+/** One that ended with its rotation has ended for every clock, also for one that is behind that of the rotation. */
 export const verifyFormer = sql<VerifiedRow>`
-  select g.provided_id, g.name, g.disabled, g.mapping, g.properties, f.valid_until
+  select g.provided_id, g.name, g.disabled, g.mapping, g.properties,
+    case when f.valid_until > f.rotated_at then f.valid_until else 0 end
   from former_token f join user_group g on g.id = f.user_group_id
   where g.team_id = $1 and f.hash = $2`
 

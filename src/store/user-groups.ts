@@ -76,7 +76,7 @@ export class UserGroupStore implements UserGroups {
       const { hash, bytes, keyId } = fresh
       const [replaced] = yield* run(statements.replaceToken, teamId, groupId, current, hash, bytes, keyId, now)
       if (replaced === undefined) throw new ServiceError('token_already_rotated')
-      if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId, now)
+      if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
       yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
       yield* record(actor, 'user_group.token_rotated', replaced[1], now)
       return replaced

@@ -54,7 +54,7 @@ export interface UserGroupChange {
 /** Whose token it was, and what it opens. */
 export interface Verified {
   group: Pick<UserGroupRecord, 'teamId' | 'providedId' | 'name' | 'mapping' | 'properties' | 'disabled'>
-  /** Null for the current token; for a former one, the end of its grace, which may be past. */
+  /** Null for the current token; for a former one, the end of its grace, which may be past, or 0 without one. */
   validUntil: number | null
   /** Those of the mapping that exist, by their place in it. */
   dataSources: ReadonlyMap<string, DataSource>

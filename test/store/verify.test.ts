@@ -46,15 +46,13 @@ for (const engine of engines)
       assert.equal((await team.verify(third))?.group.providedId, 'acme')
     })
 
-    it('ends every earlier token with a rotation without grace, and leaves those that ended before', async () => {
+    it('ends every earlier token with a rotation without grace, whatever the clock of who asks may say', async () => {
       const team = await on.newTeam()
       const { token: first } = await team.make('acme')
       const second = await team.rotate(first, 1, noon)
       const third = await team.rotate(second, 3_600, noon + 2_000)
       await team.rotate(third, 0, noon + 5_000)
-      assert.equal((await team.verify(first))?.validUntil, noon + 1_000)
-      assert.equal((await team.verify(second))?.validUntil, noon + 5_000)
-      assert.equal((await team.verify(third))?.validUntil, noon + 5_000)
+      for (const token of [first, second, third]) assert.equal((await team.verify(token))?.validUntil, 0)
     })
 
     it('ends the earlier tokens of that group only', async () => {
