@@ -1,5 +1,6 @@
 import { backup } from './backup.ts'
 import type { Campaign } from './campaign.ts'
+import { clock } from './clock.ts'
 import { keys } from './keys.ts'
 import { kill } from './kill.ts'
 
@@ -8,4 +9,5 @@ export const campaigns: Record<string, Campaign> = {
   kill,
   keys,
   backup,
+  clock,
 }
