@@ -3,6 +3,7 @@ import type { Campaign } from './campaign.ts'
 import { clock } from './clock.ts'
 import { keys } from './keys.ts'
 import { kill } from './kill.ts'
+import { upgrade } from './upgrade.ts'
 
 /** Every campaign by its name: `npm run prove:<name>`. */
 export const campaigns: Record<string, Campaign> = {
@@ -10,4 +11,5 @@ export const campaigns: Record<string, Campaign> = {
   keys,
   backup,
   clock,
+  upgrade,
 }

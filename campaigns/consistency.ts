@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { readConfig } from '../src/config.ts'
-import { openService } from '../src/service.ts'
 import { rawSql } from '../test/support/raw-database.ts'
 import type { Environment } from '../test/support/service-process.ts'
 import { times } from '../test/support/times.ts'
+import { tokensOf } from './opened-tokens.ts'
 
 export interface StoredGroup {
   token: string
@@ -21,8 +20,7 @@ export async function assertConsistent(environment: Environment): Promise<Map<st
 
 /** Every token opens, and is the one that its hash finds. */
 async function openGroups(environment: Environment): Promise<Map<string, StoredGroup>> {
-  const { store, tokens } = await openService(readConfig(environment))
-  await store.close()
+  const tokens = await tokensOf(environment)
   const rows = await rawSql(environment, 'select * from user_group where team_id = 1')
   return new Map(
     rows.map((row) => {

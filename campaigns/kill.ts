@@ -67,8 +67,9 @@ async function killRounds(premises: Premises, { size, random }: Attempt, onRound
   await Promise.all(earlier.map((group) => assertKept(service.caller, group)))
   return earlier.length
 }
+
 /** What was acknowledged is there; what was still owed has happened whole, or not at all. */
-async function assertKept(caller: Caller, group: TrackedGroup): Promise<void> {
+export async function assertKept(caller: Caller, group: TrackedGroup): Promise<void> {
   const { status, body } = await caller.getOrCreate(group.id)
   assert.equal(status, 200, `${group.id}: ${JSON.stringify(body)}`)
   const { token } = body.user_group

@@ -27,8 +27,8 @@ export class Premises {
     return premises
   }
 
-  async start(settings: Environment = {}): Promise<CalledService> {
-    const service = await startService({ ...this.environment, ...settings })
+  async start(settings: Environment = {}, program?: string): Promise<CalledService> {
+    const service = await startService({ ...this.environment, ...settings }, program)
     this.#services.push(service)
     return { ...service, caller: this.call(service) }
   }

@@ -18,9 +18,9 @@ export interface ServiceProcess {
 
 export type Environment = Record<string, string | undefined>
 
-/** The service as an operator runs it: a process of its own, on a free port. */
-export async function startService(environment: Environment): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [main, 'serve'], {
+/** The service as an operator runs it: a process of its own, on a free port. `program` may be another version of it. */
+export async function startService(environment: Environment, program = main): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [program, 'serve'], {
     env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
