@@ -4,7 +4,7 @@ import type { TrackedGroup } from '../test/support/load.ts'
 import type { Environment } from '../test/support/service-process.ts'
 import { times } from '../test/support/times.ts'
 
-const atOnce = 100_000
+const atOnce = 20_000
 
 /** Groups by the million, whose tokens need not be remembered. */
 export const imported = {
