@@ -53,22 +53,16 @@ export class Bookkeeping {
   /** Nothing of the snapshot is missing from a restored database, and all in it fits together. */
   async assertRestored(environment: Environment, { groups, mapped }: Snapshot): Promise<number> {
     const restored = await assertConsistent(environment)
-    const find = (id: string): StoredGroup => {
-      const group = restored.get(id)
-      assert.ok(group, `${id} is missing from the backup`)
-      return group
-    }
-    for (const group of groups) {
-      const { token } = find(group.id)
-      await eventually(`the token of ${group.id} in the backup is one it has had`, () =>
-        this.#tokensSince(group).includes(token),
-      )
-    }
+    for (const { id } of [...groups, ...mapped]) assert.ok(restored.has(id), `${id} is missing from the backup`)
     for (const { id, change } of mapped) {
-      const { mapping, properties } = find(id)
+      const { mapping, properties } = restored.get(id) as StoredGroup
       assert.ok(Number(properties.change) >= change, `a change of ${id} is missing from the backup`)
       assert.deepEqual(mapping, mappingAt(Number(properties.change)), `${id} is half of one change, half of another`)
     }
+    for (const group of groups)
+      await eventually(`the token of ${group.id} in the backup is one it has had`, () =>
+        this.#tokensSince(group).includes(restored.get(group.id)?.token),
+      )
     return restored.size
   }
 

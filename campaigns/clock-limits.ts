@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Caller } from '../test/support/caller.ts'
+import type { Answer, Caller } from '../test/support/caller.ts'
 import { eventually } from '../test/support/eventually.ts'
 import type { CalledService, Premises } from '../test/support/premises.ts'
 import type { Environment } from '../test/support/service-process.ts'
@@ -7,7 +7,7 @@ import { times } from '../test/support/times.ts'
 import { JumpingClock } from './jumping-clock.ts'
 
 const day = 86_400
-const requestsPerSecond = 40
+const requestsPerSecond = 10
 const failuresPerMinute = 5
 
 /** A process whose limits are soon reached, to see that nobody is shut out for longer than they say. */
@@ -36,12 +36,7 @@ export class LimitedService {
   async jump(): Promise<void> {
     const ask = () => this.#caller.call('GET', '/api/team')
     const guess = () => this.#stranger.call('GET', '/api/team')
-    const asked = await Promise.all(times(3 * requestsPerSecond, ask))
-    const guessed = await Promise.all(times(failuresPerMinute + 1, guess))
-    assert.ok(
-      asked.some(({ status }) => status === 429) && guessed.some(({ status }) => status === 429),
-      'the limits hold',
-    )
+    const refused = [...(await untilRefused(ask)), ...(await untilRefused(guess))]
     const by = this.#clock.offset === 0 ? -day : day
     this.#clock.set(this.#clock.offset + by)
 
@@ -51,8 +46,17 @@ export class LimitedService {
       401,
       `a stranger is locked out after a jump of ${by} s: ${JSON.stringify(refusal.headers)}`,
     )
-    for (const { status, headers } of [...asked, ...guessed])
-      if (status === 429) assert.ok(Number(headers['retry-after']) <= 60, `Retry-After ${headers['retry-after']}`)
+    for (const { headers } of refused)
+      assert.ok(Number(headers['retry-after']) <= 60, `a caller is told to wait for ${headers['retry-after']} s`)
     await eventually(`a caller is let in after a jump of ${by} s`, async () => (await ask()).status === 200, 3_000)
   }
+}
+
+/** Asks so often at once that a limit is passed; a slow machine may need more than one go. */
+function untilRefused(ask: () => Promise<Answer>): Promise<Answer[]> {
+  return eventually('the limit is reached', async () => {
+    const answers = await Promise.all(times(3 * requestsPerSecond, ask))
+    const refused = answers.filter(({ status }) => status === 429)
+    return refused.length > 0 && refused
+  })
 }
