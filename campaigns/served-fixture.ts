@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import type { Caller } from '../test/support/caller.ts'
 import { restoreDump } from '../test/support/plain-dump.ts'
-import type { CalledService, Premises } from '../test/support/premises.ts'
+import type { Premises } from '../test/support/premises.ts'
 import { rawSql } from '../test/support/raw-database.ts'
 import { assertConsistent } from './consistency.ts'
 import type { Exchange, Fixture } from './fixture.ts'
@@ -14,8 +15,8 @@ export async function assertServed(premises: Premises, { version, dump, record }
   const environment = { ...premises.environment, ...settings }
   await restoreDump(environment, dump)
   const service = await premises.start(settings)
-  for (const exchange of record.exchanges)
-    await assertAnsweredAsThen(premises, service, record.apiTokens, exchange, version)
+  const callers = record.apiTokens.map((apiToken) => premises.call(service, apiToken))
+  for (const exchange of record.exchanges) await assertAnsweredAsThen(callers, exchange, version)
 
   for (const { id, token } of record.groups) {
     const { status, body } = await service.caller.rotate(token)
@@ -35,13 +36,12 @@ export async function assertServed(premises: Premises, { version, dump, record }
 }
 
 async function assertAnsweredAsThen(
-  premises: Premises,
-  service: CalledService,
-  apiTokens: readonly string[],
+  callers: readonly Caller[],
   { caller, method, path, json, status, body }: Exchange,
   version: number,
 ): Promise<void> {
-  const by = premises.call(service, apiTokens[caller])
+  const by = callers[caller]
+  assert.ok(by)
   const answer = await by.call(method, path, json === undefined ? {} : { json })
   const message = `${method} ${path} ${JSON.stringify(json ?? '')} is not answered as at version ${version}: ${JSON.stringify(answer.body)}`
   assert.equal(answer.status, status, message)

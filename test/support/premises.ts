@@ -12,8 +12,9 @@ export interface CalledService extends ServiceProcess {
 export class Premises {
   readonly database: FreshDatabase
   readonly environment: Environment
-  readonly #services: ServiceProcess[] = []
+  readonly #starts: Promise<ServiceProcess>[] = []
   readonly #callers: Caller[] = []
+  #isClosed = false
 
   private constructor(database: FreshDatabase, settings: Environment) {
     this.database = database
@@ -28,8 +29,10 @@ export class Premises {
   }
 
   async start(settings: Environment = {}, program?: string): Promise<CalledService> {
-    const service = await startService({ ...this.environment, ...settings }, program)
-    this.#services.push(service)
+    if (this.#isClosed) throw new Error('the premises are closed')
+    const starting = startService({ ...this.environment, ...settings }, program)
+    this.#starts.push(starting)
+    const service = await starting
     return { ...service, caller: this.call(service) }
   }
 
@@ -47,8 +50,11 @@ export class Premises {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
+    // One that is just starting is left running by nobody either.
+    for (const start of await Promise.allSettled(this.#starts))
+      if (start.status === 'fulfilled') await start.value.stop('SIGKILL')
     await Promise.all(this.#callers.map((caller) => caller.close()))
-    await Promise.all(this.#services.map((service) => service.stop('SIGKILL')))
     await this.database.remove()
   }
 }
