@@ -24,6 +24,9 @@ export interface Replacement {
   requests: number
 }
 
+/** Few: the more they get done, the less does the replacing, and each answer counts the same. */
+const clients = 2
+
 type Note = (done: number, what: string) => void
 
 export async function replaceKeyUnderLoad(premises: Premises, attempt: Attempt, note: Note): Promise<Replacement> {
@@ -33,7 +36,7 @@ export async function replaceKeyUnderLoad(premises: Premises, attempt: Attempt, 
   const both = { ...onlyNew, UGS_MASTER_KEY: `${onlyNew.UGS_MASTER_KEY},${premises.environment.UGS_MASTER_KEY}` }
 
   const service = await premises.start(both)
-  const load = new Load(service.caller, 'made meanwhile', imported.busyGroups(size))
+  const load = new Load(service.caller, 'made meanwhile', imported.busyGroups(size), clients)
   const readers = new Readers(service.caller, attempt)
   const runs = Math.min(50, Math.ceil(size / 2_000))
   const kills = await rotateAndKill(both, runs, attempt, note)
@@ -96,7 +99,7 @@ class Readers {
   #ending = false
 
   constructor(caller: Caller, attempt: Attempt) {
-    this.#clients = times(2, () => this.#read(caller, attempt))
+    this.#clients = times(clients, () => this.#read(caller, attempt))
   }
 
   async end(): Promise<void> {
