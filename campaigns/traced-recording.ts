@@ -12,7 +12,7 @@ export async function recordWithTrace({ folder, environment, random }: Condition
   const data = join(folder, 'data')
   const log = join(folder, 'trace')
   mkdirSync(data, { recursive: true })
-  const service = await startService(settingsFor(data, environment), traced(log))
+  const service = await startService(settingsFor(data, environment), { under: traced(log) })
   const groups = await loadUntilKilled(service, acknowledgements, random() * 100)
   const pid = service.process.pid ?? 0
   return { groups, earliest: 0, events: await eventually('the trace is complete', () => readTrace(log, pid, data)) }

@@ -5,6 +5,7 @@ import { addDataSourceCommands } from './commands/data-source.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEventsCommand } from './commands/events.ts'
 import { addKeysCommands } from './commands/keys.ts'
+import { addRestoreCommand } from './commands/restore.ts'
 import { addSchemaCommands } from './commands/schema.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addTeamCommands } from './commands/team.ts'
@@ -30,6 +31,7 @@ addDataSourceCommands(program)
 addEventsCommand(program)
 addKeysCommands(program)
 addBackupCommand(program)
+addRestoreCommand(program)
 addDoctorCommand(program)
 
 try {

@@ -17,7 +17,7 @@ export function addBackupCommand(program: Command): void {
       'after',
       `
 The copy holds no token in the clear and is worth nothing without the master key: keep that one too, elsewhere.
-To restore, stop the service and put the copy in the database's place, without the -wal and -shm files of the old one.
+To restore it, stop the service and run: ugs restore
 
 Example:
   ugs backup /backups/user-groups-$(date +%F).db`,

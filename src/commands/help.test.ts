@@ -7,6 +7,7 @@ import { addDataSourceCommands } from './data-source.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEventsCommand } from './events.ts'
 import { addKeysCommands } from './keys.ts'
+import { addRestoreCommand } from './restore.ts'
 import { addSchemaCommands } from './schema.ts'
 import { addTeamCommands } from './team.ts'
 import { addUserGroupCommands } from './user-group.ts'
@@ -14,7 +15,7 @@ import { addUserGroupCommands } from './user-group.ts'
 const program = new Command('ugs')
 for (const add of [
   ...[addTeamCommands, addApiTokenCommands, addUserGroupCommands, addSchemaCommands, addDataSourceCommands],
-  ...[addEventsCommand, addKeysCommands, addBackupCommand, addDoctorCommand],
+  ...[addEventsCommand, addKeysCommands, addBackupCommand, addRestoreCommand, addDoctorCommand],
 ])
   add(program)
 

@@ -1,6 +1,9 @@
 import type { Command } from 'commander'
+import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
-import { sealPurposes } from '../tokens/tokens.ts'
+import type { SealedRow } from '../store/store.ts'
+import { SealError } from '../tokens/key-ring.ts'
+import { sealPurposes, type Tokens } from '../tokens/tokens.ts'
 import { print, printJson, progressBar } from './terminal.ts'
 import { withService } from './with-service.ts'
 
@@ -43,13 +46,24 @@ async function rotateKeys({ store, tokens }: Service) {
     for (;;) {
       const rows = await store.keys.sealedByOthers(purpose, key, last, batch)
       if (rows.length === 0) break
-      resealed += await store.keys.reseal(
-        rows.map((row) => ({ ...row, fresh: tokens.seal(tokens.open(row.sealed, row), row) })),
-      )
+      resealed += await store.keys.reseal(rows.map((row) => ({ ...row, fresh: tokens.seal(opened(row, tokens), row) })))
       last = rows.at(-1)?.id ?? last
       bar.show(resealed, total)
     }
   }
   bar.end()
   return { key, resealed, retired: await store.keys.retireOthers(key) }
+}
+
+function opened(row: SealedRow, tokens: Tokens): Buffer {
+  try {
+    return tokens.open(row.sealed, row)
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error
+    throw new OperatorError(
+      `The ${row.purpose} with id ${row.id} of team ${row.teamId} does not open: ${error.message}.`,
+      'Restore it from a backup or set it anew, and run this again: it goes on where it was, and no key is retired before.',
+      error,
+    )
+  }
 }

@@ -58,7 +58,7 @@ export function isSpent(error: unknown): boolean {
  * Anything the server's operator can mend, and time-outs, are a fault of the moment, and so is a reference to what was
  * deleted just now, such as a retired master key. What is left is a bug of ours.
  */
-function translate(error: unknown): unknown {
+export function translate(error: unknown): unknown {
   const state = sqlState(error)
   if (state === uniqueViolation) return new UniqueViolation(error)
   const transient = isSpent(error) || /^(23503|28|3D|40|53|55|57|58|XX)/.test(state ?? '')

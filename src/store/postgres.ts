@@ -12,7 +12,7 @@ import {
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
-import { isLostConnection, isSpent, retrying, UnknownOutcome } from './postgres-errors.ts'
+import { isLostConnection, isSpent, retrying, translate, UnknownOutcome } from './postgres-errors.ts'
 import { clientFor } from './postgres-hosts.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
 import { performTogether, type SharedWrite } from './shared-writes.ts'
@@ -185,9 +185,11 @@ class Postgres implements Database {
         return settled
       })
       settle()
-    } catch {
+    } catch (error) {
+      // Silence has taken as long as a caller should wait.
+      if (isSpent(error) && !isLostConnection(error)) for (const { reject } of writes) reject(translate(error))
       // Each for itself: one that fails must not fail the others.
-      for (const { work, resolve, reject } of writes) this.write(work, 'repeatable').then(resolve, reject)
+      else for (const { work, resolve, reject } of writes) this.write(work, 'repeatable').then(resolve, reject)
     }
   }
 

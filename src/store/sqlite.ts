@@ -69,14 +69,14 @@ function connect(path: string): DatabaseSync {
   // The time-out comes first: switching to WAL may itself have to wait for another process.
   const connection = new DatabaseSync(path, { timeout: patience, enableForeignKeyConstraints: true })
   refuseForeign(connection)
-  const deadline = Date.now() + patience
+  const deadline = performance.now() + patience
   for (;;) {
     try {
       connection.exec('pragma journal_mode = wal')
       break
     } catch (error) {
       // Two processes that switch a new file at once are told "busy" without a wait, as each holds what the other needs.
-      if (primaryCode(error) !== busy || Date.now() > deadline) throw error
+      if (primaryCode(error) !== busy || performance.now() > deadline) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
     }
   }
@@ -174,13 +174,13 @@ class Sqlite implements Database {
   }
 
   async #begin(): Promise<void> {
-    const deadline = Date.now() + patience
+    const deadline = performance.now() + patience
     for (;;) {
       try {
         this.#connection.exec('begin immediate')
         return
       } catch (error) {
-        if (primaryCode(error) !== busy || Date.now() > deadline) throw error
+        if (primaryCode(error) !== busy || performance.now() > deadline) throw error
         await pause(1 + Math.random() * 4)
       }
     }

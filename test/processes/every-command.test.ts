@@ -43,6 +43,7 @@ const tour: { ugs: string; input?: string }[] = [
   { ugs: 'events' },
   { ugs: 'keys rotate' },
   { ugs: 'backup FOLDER/backup.db' },
+  { ugs: 'restore FOLDER/backup.db --force' },
 ]
 
 describe('every ugs command', () => {

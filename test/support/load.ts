@@ -9,8 +9,6 @@ export interface TrackedGroup {
   pending: boolean
 }
 
-const clients = 8
-
 /** Clients that create and rotate without a pause, and keep book of every acknowledgement. */
 export class Load {
   readonly groups: TrackedGroup[]
@@ -21,7 +19,7 @@ export class Load {
   #ending = false
 
   /** `adopted` are groups that are there already, shared out among the clients. */
-  constructor(caller: Caller, name: string, adopted: readonly TrackedGroup[] = []) {
+  constructor(caller: Caller, name: string, adopted: readonly TrackedGroup[] = [], clients = 8) {
     this.#caller = caller
     this.groups = [...adopted]
     this.#clients = Array.from({ length: clients }, (_, client) =>

@@ -12,8 +12,9 @@ export interface CalledService extends ServiceProcess {
 export class Premises {
   readonly database: FreshDatabase
   readonly environment: Environment
-  readonly #services: ServiceProcess[] = []
+  readonly #starts: Promise<ServiceProcess>[] = []
   readonly #callers: Caller[] = []
+  #isClosed = false
 
   private constructor(database: FreshDatabase, settings: Environment) {
     this.database = database
@@ -27,9 +28,11 @@ export class Premises {
     return premises
   }
 
-  async start(settings: Environment = {}): Promise<CalledService> {
-    const service = await startService({ ...this.environment, ...settings })
-    this.#services.push(service)
+  async start(settings: Environment = {}, program?: string): Promise<CalledService> {
+    if (this.#isClosed) throw new Error('the premises are closed')
+    const starting = startService({ ...this.environment, ...settings }, program === undefined ? {} : { program })
+    this.#starts.push(starting)
+    const service = await starting
     return { ...service, caller: this.call(service) }
   }
 
@@ -47,8 +50,11 @@ export class Premises {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
+    // One that is just starting is left running by nobody either.
+    for (const start of await Promise.allSettled(this.#starts))
+      if (start.status === 'fulfilled') await start.value.stop('SIGKILL')
     await Promise.all(this.#callers.map((caller) => caller.close()))
-    await Promise.all(this.#services.map((service) => service.stop('SIGKILL')))
     await this.database.remove()
   }
 }

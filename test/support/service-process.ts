@@ -18,9 +18,19 @@ export interface ServiceProcess {
 
 export type Environment = Record<string, string | undefined>
 
-/** The service as an operator runs it: a process of its own, on a free port; `under` is a command that watches it. */
-export async function startService(environment: Environment, under: readonly string[] = []): Promise<ServiceProcess> {
-  const [command = '', ...args] = [...under, process.execPath, main, 'serve']
+interface Started {
+  /** A command that watches it. */
+  under?: readonly string[]
+  /** Another version of it. */
+  program?: string
+}
+
+/** The service as an operator runs it: a process of its own, on a free port. */
+export async function startService(
+  environment: Environment,
+  { under = [], program = main }: Started = {},
+): Promise<ServiceProcess> {
+  const [command = '', ...args] = [...under, process.execPath, program, 'serve']
   const child = spawn(command, args, {
     env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe'],

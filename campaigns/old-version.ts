@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Versions that may still run somewhere when this one is started beside them. */
+const commits = ['bc8c242896196727ad542e895466ba888f429070']
+
+/** The programs of old versions; undefined stands for this one, where the history does not go back far enough. */
+export function oldPrograms(): { programs: readonly (string | undefined)[]; inWords: string } {
+  const found = commits.map((commit) => ({ commit, program: checkOut(commit) })).filter(({ program }) => program)
+  if (found.length === 0)
+    return { programs: [undefined], inWords: 'this version itself, as no older one is in this history' }
+  return {
+    programs: found.map(({ program }) => program),
+    inWords: found.map(({ commit }) => commit.slice(0, 7)).join(', '),
+  }
+}
+
+/** With the packages of this version. */
+function checkOut(commit: string): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-old-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const archive = join(folder, 'source.tar')
+  try {
+    execFileSync('git', ['-C', root, 'archive', '--output', archive, commit, 'src', 'package.json'], { stdio: 'pipe' })
+  } catch {
+    return undefined
+  }
+  execFileSync('tar', ['-xf', archive, '-C', folder])
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return join(folder, 'src/main.ts')
+}

@@ -1,0 +1,18 @@
+import { type Engine, engines } from '../test/support/engines.ts'
+import { Premises } from '../test/support/premises.ts'
+import type { Environment } from '../test/support/service-process.ts'
+
+/** Both engines at once, each on a new database; when one fails, nothing of the other is left running. */
+export async function onBothEngines<T>(
+  environment: Environment,
+  use: (premises: Premises, engine: Engine) => Promise<T>,
+): Promise<T[]> {
+  const places = await Promise.all(
+    engines.map(async (engine) => ({ engine, premises: await Premises.open(undefined, engine, environment) })),
+  )
+  try {
+    return await Promise.all(places.map(({ premises, engine }) => use(premises, engine)))
+  } finally {
+    await Promise.all(places.map(({ premises }) => premises.close()))
+  }
+}

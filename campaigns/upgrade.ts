@@ -1,0 +1,56 @@
+import type { Campaign, Rewrite } from './campaign.ts'
+import { currentVersion, readFixture } from './fixture.ts'
+import { oldPrograms } from './old-version.ts'
+import { onBothEngines } from './on-both-engines.ts'
+import { workTogether } from './rolling-upgrade.ts'
+import { assertServed } from './served-fixture.ts'
+
+/** One migration more, behind those that there are. */
+function plantedMigration(statement: string): Rewrite[] {
+  const file = 'store/migrations/migrate.ts'
+  return [
+    { file, find: 'const migrations:', replace: 'const honest:' },
+    {
+      file,
+      find: 'const createVersions =',
+      replace: `const migrations = [...honest, [sql\`${statement}\`]]\nconst createVersions =`,
+    },
+  ]
+}
+
+export const upgrade: Campaign = {
+  promise:
+    'A database of any earlier version is served with all that is in it, and processes of an old and of this version work together on one without losing anything.',
+  unit: 'rounds on each engine',
+  full: 50,
+  brief: 1,
+  bugs: {
+    'a migration that forgets': {
+      shows: /is not answered as at version/,
+      rewrites: plantedMigration('delete from former_token'),
+    },
+    'a migration that renames what old processes use': {
+      shows: /a process of the old version failed/,
+      rewrites: [
+        ...plantedMigration('alter table event rename column renamed_to to new_name'),
+        { file: 'store/events.ts', find: 'subject, renamed_to) values', replace: 'subject, new_name) values' },
+        { file: 'store/events.ts', find: 'subject, renamed_to from', replace: 'subject, new_name from' },
+      ],
+    },
+  },
+  async run({ size, random, environment, progress }) {
+    for (let version = 1; version <= currentVersion(); version++)
+      await onBothEngines(environment, (premises, engine) => assertServed(premises, readFixture(version, engine)))
+    const served = `a database of each of ${currentVersion()} versions served on both engines`
+
+    const olds = oldPrograms()
+    let kept = 0
+    for (let round = 1; round <= size; round++) {
+      const old = olds.programs[round % olds.programs.length]
+      const groups = await onBothEngines(environment, (premises) => workTogether(premises, old, random))
+      kept += groups.reduce((a, b) => a + b)
+      progress(round)
+    }
+    return `${served}; ${size} rounds of an old process (${olds.inWords}) and a new one on each engine with a kill in each, ${kept} groups looked at afterwards, 0 lost`
+  },
+}

@@ -1,0 +1,49 @@
+import { DatabaseSync } from 'node:sqlite'
+
+const busy = 5
+const corrupt = 11
+const notADatabase = 26
+
+/** What is wrong with a file that should be a database; undefined when it is whole. */
+export function faultIn(path: string): string | undefined {
+  let connection: DatabaseSync | undefined
+  try {
+    connection = new DatabaseSync(path, { readOnly: true })
+    const [found] = connection.prepare('pragma integrity_check(1)').all()
+    const [complaint] = Object.values(found ?? {})
+    if (complaint !== 'ok') return String(complaint).replaceAll('\n', ' ')
+    const [astray] = connection.prepare('pragma foreign_key_check').all()
+    return astray && `a row of ${astray.table} refers to one that is not there`
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    connection?.close()
+  }
+}
+
+/**
+ * Calls `use` while nobody else can open the database, and returns false when somebody has it open. What its -wal file
+ * held is in the database itself by then. One that is too damaged to be opened is nobody's.
+ */
+export function whileUnused(path: string, use: () => void): boolean {
+  const connection = new DatabaseSync(path)
+  try {
+    if (!isOurs(connection)) return false
+    use()
+    return true
+  } finally {
+    connection.close()
+  }
+}
+
+function isOurs(connection: DatabaseSync): boolean {
+  try {
+    connection.exec('pragma locking_mode = exclusive; pragma journal_mode = delete; begin exclusive; commit')
+    return true
+  } catch (error) {
+    const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff
+    if (code === corrupt || code === notADatabase) return true
+    if (code === busy) return false
+    throw error
+  }
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { runCommand, startCommand } from '../support/command.ts'
+import { engines, newMasterKey } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { Premises } from '../support/premises.ts'
+import { rawSql, sqlitePath } from '../support/raw-database.ts'
+import { assertRefusal } from '../support/refusal.ts'
+import type { Environment } from '../support/service-process.ts'
+
+const [sqlite, postgres] = engines
+assert.ok(sqlite && postgres)
+
+/** A database with one group, a copy of it, and then one group more. */
+async function withCopy(t: TestContext) {
+  const premises = await Premises.open(t, sqlite as NonNullable<typeof sqlite>)
+  const folder = premises.database.folder as string
+  const path = sqlitePath(premises.environment)
+  const copy = join(folder, 'copy.db')
+  const service = await premises.start()
+  const { token } = (await service.caller.getOrCreate('acme')).body.user_group
+  assert.equal((await runCommand(premises.environment, 'backup', copy)).code, 0)
+  await service.caller.getOrCreate('after the copy')
+  const restore = (file = copy, settings: Environment = {}, ...more: string[]) =>
+    runCommand({ ...premises.environment, ...settings }, 'restore', file, '--json', ...more)
+  return { premises, service, folder, path, copy, token, restore }
+}
+
+describe('ugs restore', () => {
+  it('puts the copy in its place, and keeps what was there', async (t) => {
+    const { premises, service, folder, path, token, restore } = await withCopy(t)
+    await service.stop('SIGKILL')
+    assert.ok(existsSync(`${path}-wal`), 'a part of the database is in its WAL')
+    const ended = await restore(undefined, {}, '--force')
+    assert.equal(ended.code, 0, ended.stderr)
+    const { database, kept } = JSON.parse(ended.stdout)
+    assert.equal(database, path)
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => /part|wal|shm/.test(name)),
+      [],
+    )
+    const { caller } = await premises.start()
+    assert.equal((await caller.getOrCreate('acme')).body.user_group.token, token)
+    const later = async (url: string) =>
+      (await rawSql({ DATABASE_URL: url }, "select 1 from user_group where provided_id = 'after the copy'")).length
+    assert.equal(await later(`sqlite:${path}`), 0)
+    assert.equal(await later(`sqlite:${kept}`), 1, 'nothing is lost of what was there, not even from its WAL')
+  })
+
+  it('makes a database where there is none, beside whatever was left of another', async (t) => {
+    const { premises, service, folder, path, copy, restore } = await withCopy(t)
+    await service.caller.rotate((await service.caller.getOrCreate('acme')).body.user_group.token)
+    const place = join(folder, 'elsewhere.db')
+    copyFileSync(`${path}-wal`, `${place}-wal`)
+    const settings = { DATABASE_URL: `sqlite:${place}` }
+    const ended = await restore(copy, settings)
+    assert.equal(ended.code, 0, ended.stderr)
+    assert.deepEqual(JSON.parse(ended.stdout), { database: place, kept: null })
+    assert.ok(!existsSync(`${place}-wal`))
+    const { caller } = await premises.start(settings)
+    assert.equal(
+      (await caller.getOrCreate('after the copy')).body.new_user_group,
+      true,
+      'the stray WAL was not taken in',
+    )
+  })
+
+  it('replaces a database that is damaged beyond opening', async (t) => {
+    const { premises, service, path, restore } = await withCopy(t)
+    await service.stop()
+    writeFileSync(path, 'nothing of it is left'.repeat(1_000))
+    assert.equal((await restore(undefined, {}, '--force')).code, 0)
+    assert.equal((await (await premises.start()).caller.getOrCreate('acme')).body.new_user_group, false)
+  })
+
+  it('can be killed at any moment: the database is the old one or the new one', async (t) => {
+    const { premises, service, path, restore, copy } = await withCopy(t)
+    await service.stop()
+    const killed = startCommand(premises.environment, 'restore', copy, '--force')
+    await eventually('it has begun', () => existsSync(`${path}.part`))
+    killed.process.kill('SIGKILL')
+    await killed.ended
+    assert.equal((await runCommand(premises.environment, 'doctor')).code, 0)
+    assert.equal((await restore(undefined, {}, '--force')).code, 0, 'and it can be run again')
+  })
+
+  it('refuses a database in use, and one that is there unless it is forced', async (t) => {
+    const { service, restore } = await withCopy(t)
+    assertRefusal(await restore(), /There is a database at .*test\.db already/, /--force/)
+    assertRefusal(await restore(undefined, {}, '--force'), /is in use/, /Stop the service/)
+    assert.equal((await service.caller.getOrCreate('after the copy')).body.new_user_group, false)
+  })
+
+  for (const [name, spoil, sentence] of [
+    ['cut short', (copy: string) => truncateSync(copy, statSync(copy).size - 4096), /copy\.db is damaged: /],
+    [
+      'no database',
+      (copy: string) => writeFileSync(copy, 'not one'.repeat(1_000)),
+      /copy\.db is damaged: .*not a database/,
+    ],
+    ['overwritten in the middle', overwriteMiddle, /copy\.db is damaged: /],
+    ['empty', (copy: string) => truncateSync(copy, 0), /copy\.db is no database of this service/],
+    ['copied without its WAL', (copy: string) => writeFileSync(`${copy}-wal`, 'x'), /copy\.db-wal/],
+  ] as const)
+    it(`refuses a copy that is ${name}, and leaves everything as it was`, async (t) => {
+      const { premises, service, path, copy, restore } = await withCopy(t)
+      await service.stop()
+      spoil(copy)
+      const before = readFileSync(path)
+      assertRefusal(await restore(undefined, {}, '--force'), sentence, /copy/)
+      assert.deepEqual(readFileSync(path), before)
+      assert.ok(!existsSync(`${path}.part`))
+      assert.equal((await runCommand(premises.environment, 'doctor')).code, 0)
+    })
+
+  it('refuses a copy that the master key does not open, and makes no key', async (t) => {
+    const { premises, folder, path, copy, restore } = await withCopy(t)
+    const elsewhere = { DATABASE_URL: `sqlite:${join(folder, 'new.db')}` }
+    const key = newMasterKey()
+    const wrong = await restore(copy, { ...elsewhere, UGS_MASTER_KEY: key })
+    assertRefusal(wrong, /sealed under master key/, /UGS_MASTER_KEY/, [
+      key,
+      premises.environment.UGS_MASTER_KEY as string,
+    ])
+    const missing = await restore(copy, { ...elsewhere, UGS_MASTER_KEY: undefined })
+    assertRefusal(missing, /master\.key does not exist/, /belongs to the copy/)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => !name.startsWith('test.db')),
+      ['copy.db'],
+    )
+    assert.ok(existsSync(path))
+  })
+
+  it('refuses a copy of a newer version, a file that is not there, and PostgreSQL', async (t) => {
+    const { folder, copy, restore } = await withCopy(t)
+    const elsewhere = { DATABASE_URL: `sqlite:${join(folder, 'new.db')}` }
+    await rawSql({ DATABASE_URL: `sqlite:${copy}` }, 'insert into schema_version (version, applied_at) values (999, 0)')
+    assertRefusal(await restore(copy, elsewhere), /schema version 999, newer/, /newer version/)
+    assertRefusal(await restore(join(folder, 'nothing.db'), elsewhere), /There is no file .*nothing\.db/, /name/)
+    const premises = await Premises.open(t, postgres)
+    assertRefusal(await restore(copy, premises.environment), /SQLite databases/, /pg_restore/)
+  })
+})
+
+function overwriteMiddle(copy: string): void {
+  const bytes = readFileSync(copy)
+  bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 8192)
+  writeFileSync(copy, bytes)
+}
