@@ -30,10 +30,10 @@ export class Memory {
     const known = this.peek<T>(key)
     if (known !== undefined) return known
     const asOf = this.#asOf
+    if (asOf === undefined) return read()
     const value = await read()
     // Something may have changed while we read; then it was read too early to be kept.
-    if (asOf !== undefined && asOf === this.#version() && asOf === this.#asOf && value !== undefined)
-      this.#keep(key, value)
+    if (asOf === this.#version() && asOf === this.#asOf && value !== undefined) this.#keep(key, value)
     return value
   }
 

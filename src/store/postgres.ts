@@ -94,11 +94,11 @@ class Postgres implements Database {
     this.#sharedReads = new SharedReads((round) => retrying(() => this.#askTogether(round)))
   }
 
-  async read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
+  read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
     const rows = statement.types
-      ? await this.#sharedReads.read(statement, values)
-      : await retrying(() => asking(this.#pool)(statement, values))
-    return rows as unknown as R[]
+      ? this.#sharedReads.read(statement, values)
+      : retrying(() => asking(this.#pool)(statement, values))
+    return rows as unknown as Promise<R[]>
   }
 
   look<T>(work: () => Work<T>): Promise<T> {

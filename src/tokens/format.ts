@@ -1,5 +1,5 @@
-import { randomFillSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { randomBytes } from './random.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretLength = 32
@@ -36,10 +36,9 @@ export function hasRightChecksum(token: string, prefix: TokenPrefix): boolean {
 export const tokenPattern = /ug[ta]_\w{12,}/
 
 function randomCharacters(length: number): string {
-  const bytes = Buffer.alloc(length + 16)
   let text = ''
   while (text.length < length) {
-    for (const byte of randomFillSync(bytes)) {
+    for (const byte of randomBytes(length + 16)) {
       if (byte < unbiased && text.length < length) text += alphabet[byte % 62]
     }
   }

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import { randomBytes } from './random.ts'
 
 const cipher = 'aes-256-gcm'
 const nonceLength = 12

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { hasRightChecksum, isVisibleAscii, mintToken } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
 
@@ -28,7 +28,6 @@ export class Tokens {
   readonly #lookupKey: KeyObject
   /** What was opened, by the id of its group: the same bytes in the same place open to the same token. */
   readonly #opened = new Map<number, { teamId: number; sealed: Uint8Array; plain: string }>()
-  readonly #pepper = randomBytes(32).toString('hex')
 
   constructor(ring: KeyRing, lookupKey: Uint8Array) {
     this.#ring = ring
@@ -56,11 +55,6 @@ export class Tokens {
 
   hash(token: string): Uint8Array {
     return createHmac('sha256', this.#lookupKey).update(token).digest()
-  }
-
-  /** Stands for a token in this process's memory: cheap to make, and no way back. */
-  fingerprint(token: string): string {
-    return hash('sha256', this.#pepper + token, 'base64')
   }
 
   sealToken(token: string, teamId: number, groupId: number): SealedToken {
