@@ -37,8 +37,9 @@ export const keys: Campaign = {
         {
           file: 'tokens/tokens.ts',
           find: "createHmac('sha256', this.#lookupKey).update(token).digest()",
-          replace: "hash('sha256', token, 'buffer')",
+          replace: "createHash('sha256').update(token).digest()",
         },
+        { file: 'tokens/tokens.ts', find: 'import { createHmac,', replace: 'import { createHash, createHmac,' },
       ],
     },
   },

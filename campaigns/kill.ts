@@ -40,7 +40,7 @@ export const kill: Campaign = {
             const ask = pg.Client.prototype.query
             pg.Client.prototype.query = function (...question) {
               if (question[0] !== 'commit') return late.then(() => ask.apply(this, question))
-              late = late.then(() => new Promise((then) => setTimeout(then, 20))).then(() => ask.call(this, 'commit'))
+              late = late.then(() => new Promise((then) => setTimeout(then, 100))).then(() => ask.call(this, 'commit'))
               return Promise.resolve()
             }
             class Postgres `,
