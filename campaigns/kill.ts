@@ -32,11 +32,10 @@ export const kill: Campaign = {
   async run(attempt) {
     let checked = 0
     for (const [index, engine] of engines.entries()) {
-      const premises = await Premises.open(undefined, engine, attempt.environment)
+      await using premises = await Premises.open(undefined, engine, attempt.environment)
       checked += await killRounds(premises, attempt, (round) => {
         attempt.progress(Math.floor((index * attempt.size + round) / engines.length), engine.name)
       })
-      await premises.close()
     }
     return `${attempt.size} kills on each engine, ${checked} groups looked at afterwards, 0 lost, 0 half done`
   },

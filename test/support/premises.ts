@@ -46,6 +46,11 @@ export class Premises {
     return caller
   }
 
+  /** For `await using`: nothing is left running, however the work there ends. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#callers.map((caller) => caller.close()))
     await Promise.all(this.#services.map((service) => service.stop('SIGKILL')))
