@@ -19,12 +19,13 @@ import { ServiceError } from './errors.ts'
 import { listEvents } from './events/list.ts'
 import { authenticator, type Limits } from './http/authenticate.ts'
 import { acceptJson, bodyLimit } from './http/body.ts'
-import { answerOddRequests, lingerBriefly, RequestsUnderWay } from './http/connections.ts'
+import { answerOddRequests, RequestsUnderWay } from './http/connections.ts'
 import { documentPaths, serveDocuments } from './http/documents.ts'
 import { answerError, answerNotFound, standingHeaders } from './http/error-handler.ts'
 import { healthz, readyz } from './http/health.ts'
 import type { Metrics } from './http/metrics.ts'
 import { entry, type Operation, route, routePath } from './http/operation.ts'
+import { hangUpOnSlowReaders } from './http/slow-readers.ts'
 import { createSchema } from './schemas/create.ts'
 import { deleteSchema } from './schemas/delete.ts'
 import { getSchema } from './schemas/get.ts'
@@ -117,17 +118,18 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.decorateRequest('operation', 'none')
   // Hooks with callbacks: they run for every request, and need no promise.
   app.addHook('onRequest', (request, reply, done) => {
-    underWay.begin(reply)
-    reply.headers(standingHeaders(request.id))
-    done(unservable(request))
+    underWay.begin(reply, () => {
+      reply.headers(standingHeaders(request.id))
+      done(unservable(request))
+    })
   })
   app.addHook('onResponse', (request, reply, done) => {
     metrics.count(request.operation, reply.statusCode, reply.elapsedTime / 1000)
     if (isLogging) logRequest(log, request, reply)
-    lingerBriefly(request.raw)
     done()
   })
   answerOddRequests(app.server)
+  hangUpOnSlowReaders(app.server)
   acceptJson(app)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(answerNotFound)

@@ -1,11 +1,8 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import { asText, lastAnswer, unparsable } from './error-handler.ts'
-
-const lingerFor = 2_000
-const lingerBytes = 1024 * 1024
 
 /** What Node would answer in a shape of its own, or not at all. */
 export function answerOddRequests(server: Server): void {
@@ -22,31 +19,65 @@ function endWith(socket: Socket, failure: ServiceError): void {
   socket.end(asText(failure), () => socket.destroy())
 }
 
-/**
- * A refused request may still be sending its body. Closing at once would reset the connection and lose the answer on
- * its way; reading on for ever would serve a flood. So we read on for a moment, and then hang up.
- */
-export function lingerBriefly(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return
-  const { socket } = request
-  const limit = socket.bytesRead + lingerBytes
-  const hangUp = setTimeout(() => socket.destroy(), lingerFor)
-  const watch = () => {
-    if (socket.bytesRead > limit) socket.destroy()
-  }
-  request.on('data', watch)
-  const settle = () => clearTimeout(hangUp)
-  request.once('end', settle)
-  socket.once('close', settle)
-  request.resume()
+const mostAhead = { ofOne: 100, ofAll: 1_000 }
+
+interface Connection {
+  socket: Socket
+  last: FastifyReply
+  /** Requests that came before the answer to the one before them was gone. */
+  ahead: number
 }
 
-/** Remembers the request under way on a connection, so that an error behind it does not overtake its answer. */
+/** Keeps the requests of a connection in their order. */
 export class RequestsUnderWay {
-  readonly #last = new WeakMap<Socket, FastifyReply>()
+  readonly #connections = new WeakMap<Socket, Connection>()
+  readonly #waiting = new Set<Connection>()
+  #ahead = 0
 
-  begin(reply: FastifyReply): void {
-    this.#last.set(reply.request.raw.socket, reply)
+  /** Lets a request proceed once the answer before it on the same connection is gone. */
+  begin(reply: FastifyReply, proceed: () => void): void {
+    const { socket } = reply.request.raw
+    const connection = this.#connections.get(socket) ?? this.#open(socket, reply)
+    const { last } = connection
+    connection.last = reply
+    if (last === reply || last.raw.writableFinished) proceed()
+    else this.#wait(connection, last, proceed)
+  }
+
+  #open(socket: Socket, last: FastifyReply): Connection {
+    const connection = { socket, last, ahead: 0 }
+    this.#connections.set(socket, connection)
+    socket.once('close', () => this.#count(connection, -connection.ahead))
+    return connection
+  }
+
+  /**
+   * A client that sends many requests and reads no answer would otherwise have us prepare all of them, and hold them.
+   * Who sends too many ahead is cut off, or whoever sent the most when it becomes too much for all.
+   */
+  #wait(connection: Connection, before: FastifyReply, proceed: () => void): void {
+    const { socket } = connection
+    this.#count(connection, 1)
+    before.raw.once('close', () => {
+      if (socket.destroyed) return
+      this.#count(connection, -1)
+      proceed()
+    })
+    if (connection.ahead > mostAhead.ofOne) this.#cut(connection)
+    else if (this.#ahead > mostAhead.ofAll)
+      this.#cut([...this.#waiting].reduce((most, other) => (other.ahead > most.ahead ? other : most)))
+  }
+
+  #count(connection: Connection, more: number): void {
+    connection.ahead += more
+    this.#ahead += more
+    if (connection.ahead > 0) this.#waiting.add(connection)
+    else this.#waiting.delete(connection)
+  }
+
+  #cut(connection: Connection): void {
+    this.#count(connection, -connection.ahead)
+    connection.socket.destroy()
   }
 
   /** Answers what Node could not parse as HTTP. Returns the status, or undefined when nobody is there to read it. */
@@ -57,7 +88,7 @@ export class RequestsUnderWay {
     }
     const failure = unparsable(error)
     const end = () => endWith(socket, failure)
-    const reply = this.#last.get(socket)
+    const reply = this.#connections.get(socket)?.last
     const finished = reply === undefined || reply.raw.writableFinished
     if (finished) end()
     else if (reply.request.raw.complete) reply.raw.once('finish', end)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorBody, ServiceError } from '../errors.ts'
+import { lingerBriefly } from './linger.ts'
 
 const ofFastify: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
@@ -34,6 +35,7 @@ export function answerError(error: FastifyError | Error, request: FastifyRequest
   // when the client asked for it.
   const asked = /\bclose\b/i.test(request.headers.connection ?? '')
   if (request.raw.complete && !asked && reply.hasHeader('connection')) reply.removeHeader('connection')
+  lingerBriefly(request.raw)
   reply
     .code(failure.status)
     .headers(standingHeaders(request.id))
