@@ -16,6 +16,7 @@ export class Connection {
 
   send(request: string): Promise<{ ok: boolean; body: string }> {
     return new Promise((resolve) => {
+      if (this.#socket.destroyed) return resolve({ ok: false, body: '' })
       this.#done = resolve
       this.#socket.write(request)
     })

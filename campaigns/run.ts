@@ -1,9 +1,10 @@
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createPostgres } from '../test/support/postgres-server.ts'
+import type { Environment } from '../test/support/service-process.ts'
 import { campaigns } from './all.ts'
 import type { Campaign } from './campaign.ts'
 import { seeded } from './random.ts'
+import { rewriting } from './rewriting.ts'
 
 const usage = `Usage: npm run prove:<campaign> -- [options]
 
@@ -60,15 +61,14 @@ function chosenSize({ full, brief }: Campaign): number {
   process.exit(2)
 }
 
-function planted({ bugs }: Campaign): Record<string, string> {
+function planted({ bugs }: Campaign): Environment {
   if (values.bug === undefined) return {}
   const bug = bugs[values.bug]
   if (bug === undefined) {
     process.stderr.write(`There is no bug "${values.bug}" to plant; there are: ${Object.keys(bugs).join(', ')}.\n`)
     process.exit(2)
   }
-  const plant = fileURLToPath(new URL('plant.ts', import.meta.url))
-  return { NODE_OPTIONS: `--import=${plant}`, PLANTED_BUG: JSON.stringify(bug.rewrites) }
+  return rewriting(bug.rewrites)
 }
 
 function progress(done: number, note = ''): void {
