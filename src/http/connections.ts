@@ -40,6 +40,8 @@ export class RequestsUnderWay {
     const connection = this.#connections.get(socket) ?? this.#open(socket, reply)
     const { last } = connection
     connection.last = reply
+    // Nobody is there to be answered: what is asked for must not happen behind their back.
+    if (!socket.writable) return
     if (last === reply || last.raw.writableFinished) proceed()
     else this.#wait(connection, last, proceed)
   }
@@ -59,7 +61,7 @@ export class RequestsUnderWay {
     const { socket } = connection
     this.#count(connection, 1)
     before.raw.once('close', () => {
-      if (socket.destroyed) return
+      if (!socket.writable) return
       this.#count(connection, -1)
       proceed()
     })
