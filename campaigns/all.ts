@@ -1,9 +1,11 @@
 import type { Campaign } from './campaign.ts'
 import { greedy } from './greedy.ts'
+import { hostile } from './hostile.ts'
 import { kill } from './kill.ts'
 
 /** Every campaign by its name: `npm run prove:<name>`. */
 export const campaigns: Record<string, Campaign> = {
   greedy,
+  hostile,
   kill,
 }
