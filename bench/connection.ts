@@ -2,20 +2,30 @@ import { connect, type Socket } from 'node:net'
 
 /** One keep-alive connection with one request on it at a time, parsed as little as will do. */
 export class Connection {
-  readonly #socket: Socket
+  readonly #url: URL
+  #socket: Socket
   #received: Buffer = Buffer.alloc(0)
   #done: ((answer: { ok: boolean; body: string }) => void) | undefined
 
   constructor(url: URL) {
-    this.#socket = connect(Number(url.port), url.hostname)
-    this.#socket.setNoDelay(true)
-    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
-    this.#socket.on('error', () => this.#fail())
-    this.#socket.on('close', () => this.#fail())
+    this.#url = url
+    this.#socket = this.#connect()
+  }
+
+  #connect(): Socket {
+    const socket = connect(Number(this.#url.port), this.#url.hostname)
+    socket.setNoDelay(true)
+    const onEnd = () => socket === this.#socket && this.#fail()
+    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('error', onEnd)
+    socket.on('close', onEnd)
+    return socket
   }
 
   send(request: string): Promise<{ ok: boolean; body: string }> {
     return new Promise((resolve) => {
+      // A server may close a connection that has nothing to do.
+      if (this.#socket.destroyed) this.#socket = this.#connect()
       this.#done = resolve
       this.#socket.write(request)
     })
@@ -44,6 +54,7 @@ export class Connection {
   }
 
   #fail(): void {
+    this.#received = Buffer.alloc(0)
     const done = this.#done
     this.#done = undefined
     done?.({ ok: false, body: '' })

@@ -4,6 +4,8 @@ import { clock } from './clock.ts'
 import { crash } from './crash.ts'
 import { disk } from './disk.ts'
 import { failover } from './failover.ts'
+import { greedy } from './greedy.ts'
+import { hostile } from './hostile.ts'
 import { keys } from './keys.ts'
 import { kill } from './kill.ts'
 import { linearizable } from './linearizable.ts'
@@ -19,6 +21,8 @@ export const campaigns: Record<string, Campaign> = {
   crash,
   disk,
   failover,
+  greedy,
+  hostile,
   keys,
   kill,
   linearizable,

@@ -1,9 +1,10 @@
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createPostgres } from '../test/support/postgres-server.ts'
+import type { Environment } from '../test/support/service-process.ts'
 import { campaigns } from './all.ts'
 import type { Bug, Campaign } from './campaign.ts'
 import { seeded } from './random.ts'
+import { rewriting } from './rewriting.ts'
 
 const usage = `Usage: npm run prove:<campaign> -- [options]
 
@@ -76,10 +77,8 @@ function chosenBug({ bugs }: Campaign): Bug | undefined {
   process.exit(2)
 }
 
-function planted(chosen: Bug | undefined): Record<string, string> {
-  if (chosen === undefined) return {}
-  const plant = fileURLToPath(new URL('plant.ts', import.meta.url))
-  return { NODE_OPTIONS: `--import=${plant}`, PLANTED_BUG: JSON.stringify(chosen.rewrites) }
+function planted(chosen: Bug | undefined): Environment {
+  return chosen === undefined ? {} : rewriting(chosen.rewrites)
 }
 
 function progress(done: number, note = ''): void {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { operations } from '../src/app.ts'
-import { catalogue } from '../src/errors.ts'
 import type { Example } from '../src/http/operation.ts'
 import { allRows } from './support/all-rows.ts'
 import type { Caller } from './support/caller.ts'
 import { engines } from './support/engines.ts'
 import { mutations } from './support/mutations.ts'
-import { type RawAnswer, type RawRequest, send } from './support/raw-request.ts'
+import { type RawRequest, send } from './support/raw-request.ts'
+import { assertRefusedInShape } from './support/refused-in-shape.ts'
 import { running } from './support/running.ts'
 import { type Environment, testApiToken } from './support/service-process.ts'
 
@@ -51,22 +51,6 @@ function validRequest(method: string, path: string, example: Example | undefined
 /** All that is stored, but for when an API token was last used, which even a refused request may tell. */
 async function stored(environment: Environment): Promise<string> {
   return (await allRows(environment)).join('\n').replaceAll(/"last_used_at":\w+/g, '')
-}
-
-function assertRefusedInShape({ status, headers, text }: RawAnswer, method: string): void {
-  assert.ok(status >= 400 && status < 500, `status ${status}: ${text}`)
-  assert.equal(headers['cache-control'], 'no-store')
-  assert.match(headers['content-type'] ?? '', /^application\/json/)
-  if (method === 'HEAD') return
-  const { success, error, request_id, ...more } = JSON.parse(text)
-  const { code, message, field, ...rest } = error
-  assert.deepEqual([success, more, rest], [0, {}, {}])
-  assert.equal(catalogue[code as keyof typeof catalogue].status, status)
-  assert.ok(typeof message === 'string' && message.length > 10 && message.length < 1_000, message)
-  assert.ok(field === undefined || typeof field === 'string')
-  assert.match(request_id, /^[\w.:-]{1,128}$/)
-  assert.equal(headers['x-request-id'], request_id)
-  assert.doesNotMatch(text, /ug[ta]_\w{20}|node:|\.ts\b|select |insert /i)
 }
 
 for (const engine of engines)

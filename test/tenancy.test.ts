@@ -3,10 +3,10 @@ import { after, describe, it } from 'node:test'
 import { operations } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import type { TeamOperation } from '../src/http/operation.ts'
-import { newId } from '../src/ids.ts'
 import { openService } from '../src/service.ts'
 import { Caller } from './support/caller.ts'
 import { engines } from './support/engines.ts'
+import { newTeam } from './support/new-team.ts'
 import { running } from './support/running.ts'
 
 const teamOperations = operations.filter((operation): operation is TeamOperation => operation.scope !== null)
@@ -27,39 +27,28 @@ for (const engine of engines)
     const beside = await openService(readConfig(environment))
     after(() => beside.store.close())
 
-    const newTeam = async (): Promise<Caller> => {
-      const { store, tokens, clock } = beside
-      const now = clock.now()
-      const team = await store.teams.create('A team', now)
-      const secret = tokens.mintForApi()
-      const token = {
-        id: newId(now),
-        name: 'ci',
-        scopes: ['admin'] as const,
-        hash: tokens.hash(secret),
-        expiresAt: null,
-      }
-      await store.forTeam(team.id, null).apiTokens.add(token, now)
-      const caller = new Caller(service.url, secret, 2)
+    const newCaller = async (): Promise<Caller> => {
+      const { apiToken } = await newTeam(beside)
+      const caller = new Caller(service.url, apiToken, 2)
       after(() => caller.close())
       return caller
     }
 
-    const owner = await newTeam()
+    const owner = await newCaller()
     const made = await furnish(owner)
     const before = await everythingOf(owner)
 
     for (const operation of teamOperations)
       it(`gets from ${operation.id} for the owner's ids what it gets for ids nobody has, and changes nothing`, async () => {
-        const asked = await send(await newTeam(), operation, (text) => replaceAll(text, made.owners))
-        const unknown = await send(await newTeam(), operation, (text) => replaceAll(text, made.unknown))
+        const asked = await send(await newCaller(), operation, (text) => replaceAll(text, made.owners))
+        const unknown = await send(await newCaller(), operation, (text) => replaceAll(text, made.unknown))
         assert.deepEqual(asked, unknown)
         assert.deepEqual(await everythingOf(owner), before)
         assert.equal((await owner.verify(made.token)).body.active, true)
       })
 
     it('resolves no mapping to the data source of another', async () => {
-      const stranger = await newTeam()
+      const stranger = await newCaller()
       const mapping = { sales: 'acme-db', other: made.dataSourceId }
       const group = await stranger.getOrCreate('mine', { mapping })
       const verified = await stranger.verify(group.body.user_group.token)
@@ -68,7 +57,7 @@ for (const engine of engines)
     })
 
     it('reads from a cursor of another only its own groups', async () => {
-      const stranger = await newTeam()
+      const stranger = await newCaller()
       await stranger.getOrCreate('mine')
       const { body } = await owner.call('GET', '/api/user_groups?limit=1')
       const page = await stranger.call('GET', `/api/user_groups?cursor=${body.next_cursor}`)

@@ -1,11 +1,8 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServiceError } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 import { asText, lastAnswer, unparsable } from './failure.ts'
-
-const lingerFor = 2_000
-const lingerBytes = 1024 * 1024
 
 /** What Node would answer in a shape of its own, or not at all. */
 export function answerOddRequests(server: Server): void {
@@ -22,31 +19,67 @@ function endWith(socket: Socket, failure: ServiceError): void {
   socket.end(asText(failure), () => socket.destroy())
 }
 
-/**
- * A refused request may still be sending its body. Closing at once would reset the connection and lose the answer on
- * its way; reading on for ever would serve a flood. So we read on for a moment, and then hang up.
- */
-export function lingerBriefly(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return
-  const { socket } = request
-  const limit = socket.bytesRead + lingerBytes
-  const hangUp = setTimeout(() => socket.destroy(), lingerFor)
-  const watch = () => {
-    if (socket.bytesRead > limit) socket.destroy()
-  }
-  request.on('data', watch)
-  const settle = () => clearTimeout(hangUp)
-  request.once('end', settle)
-  socket.once('close', settle)
-  request.resume()
+const mostAhead = { ofOne: 100, ofAll: 1_000 }
+
+interface Connection {
+  socket: Socket
+  last: Exchange
+  /** Requests that came before the answer to the one before them was gone. */
+  ahead: number
 }
 
-/** Remembers the exchange under way on a connection, so that an error behind it does not overtake its answer. */
+/** Keeps the requests of a connection in their order. */
 export class ExchangesUnderWay {
-  readonly #last = new WeakMap<Socket, Exchange>()
+  readonly #connections = new WeakMap<Socket, Connection>()
+  readonly #waiting = new Set<Connection>()
+  #ahead = 0
 
-  begin(exchange: Exchange): void {
-    this.#last.set(exchange.request.socket, exchange)
+  /** Lets a request proceed once the answer before it on the same connection is gone. */
+  begin(exchange: Exchange, proceed: () => void): void {
+    const { socket } = exchange.request
+    const connection = this.#connections.get(socket) ?? this.#open(socket, exchange)
+    const { last } = connection
+    connection.last = exchange
+    // Nobody is there to be answered: what is asked for must not happen behind their back.
+    if (!socket.writable) return
+    if (last === exchange || last.response.writableFinished) proceed()
+    else this.#wait(connection, last, proceed)
+  }
+
+  #open(socket: Socket, last: Exchange): Connection {
+    const connection = { socket, last, ahead: 0 }
+    this.#connections.set(socket, connection)
+    socket.once('close', () => this.#count(connection, -connection.ahead))
+    return connection
+  }
+
+  /**
+   * A client that sends many requests and reads no answer would otherwise have us prepare all of them, and hold them.
+   * Who sends too many ahead is cut off, or whoever sent the most when it becomes too much for all.
+   */
+  #wait(connection: Connection, before: Exchange, proceed: () => void): void {
+    const { socket } = connection
+    this.#count(connection, 1)
+    before.response.once('close', () => {
+      if (!socket.writable) return
+      this.#count(connection, -1)
+      proceed()
+    })
+    if (connection.ahead > mostAhead.ofOne) this.#cut(connection)
+    else if (this.#ahead > mostAhead.ofAll)
+      this.#cut([...this.#waiting].reduce((most, other) => (other.ahead > most.ahead ? other : most)))
+  }
+
+  #count(connection: Connection, more: number): void {
+    connection.ahead += more
+    this.#ahead += more
+    if (connection.ahead > 0) this.#waiting.add(connection)
+    else this.#waiting.delete(connection)
+  }
+
+  #cut(connection: Connection): void {
+    this.#count(connection, -connection.ahead)
+    connection.socket.destroy()
   }
 
   /** Answers what Node could not parse as HTTP. Returns the status, or undefined when nobody is there to read it. */
@@ -57,7 +90,7 @@ export class ExchangesUnderWay {
     }
     const failure = unparsable(error)
     const end = () => endWith(socket, failure)
-    const last = this.#last.get(socket)
+    const last = this.#connections.get(socket)?.last
     if (last === undefined || last.response.writableFinished) end()
     else if (last.request.complete) last.response.once('finish', end)
     else if (last.response.headersSent) socket.destroy()

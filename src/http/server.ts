@@ -4,11 +4,12 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import type { Authenticate } from './authenticate.ts'
 import { hasBody, readBody } from './body.ts'
-import { answerOddRequests, ExchangesUnderWay, lingerBriefly } from './connections.ts'
+import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { answerFailure } from './failure.ts'
 import type { Answer, Route } from './operation.ts'
 import type { Router } from './router.ts'
+import { hangUpOnSlowReaders } from './slow-readers.ts'
 
 export interface ServerOptions {
   router: Router<Route>
@@ -42,7 +43,11 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
 
   const server = createServer(settings, (request, response) => {
     const exchange = new Exchange(request, response, requestId(request))
-    underWay.begin(exchange)
+    underWay.begin(exchange, () => serve(exchange))
+  })
+
+  function serve(exchange: Exchange): void {
+    const { request } = exchange
     try {
       refuseWithoutHost(request)
       const { route, id } = router.find(request.method ?? '', request.url ?? '')
@@ -58,7 +63,7 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
     } catch (error) {
       fail(exchange, error)
     }
-  })
+  }
 
   function receive(exchange: Exchange, route: Route, id: string): void {
     const { request } = exchange
@@ -94,19 +99,14 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
   function finishAdmitted(exchange: Exchange, { type, text }: Answer): void {
     exchange.isLast ||= !server.listening
     exchange.answer(200, type, text)
-    ended(exchange, 200)
+    onAnswered(200, exchange)
   }
 
   function failAdmitted(exchange: Exchange, error: unknown): void {
     // The client broke its body off behind an answer.
     if (exchange.response.headersSent) return
     exchange.isLast ||= !server.listening
-    ended(exchange, answerFailure(exchange, error, log))
-  }
-
-  function ended(exchange: Exchange, status: number): void {
-    onAnswered(status, exchange)
-    lingerBriefly(exchange.request)
+    onAnswered(answerFailure(exchange, error, log), exchange)
   }
 
   server.on('clientError', (error, socket) => {
@@ -114,6 +114,7 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
     if (status !== undefined) onAnswered(status)
   })
   answerOddRequests(server)
+  hangUpOnSlowReaders(server)
   return server
 }
 

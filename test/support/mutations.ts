@@ -6,7 +6,7 @@ import type { RawRequest } from './raw-request.ts'
 export type Mutation = (request: RawRequest) => RawRequest
 
 /** JSON texts of every type, and some that no careful parser takes. */
-const jsonText = fc.oneof(
+export const jsonText = fc.oneof(
   fc.json({ maxDepth: 3 }),
   fc.constantFrom(
     ...['null', 'true', '0', '-1', '1.5', '1e400', '12345678901234567890', '""', '" "', '[]', '{}', '[[]]', '-0'],

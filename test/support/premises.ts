@@ -49,6 +49,11 @@ export class Premises {
     return caller
   }
 
+  /** For `await using`: nothing is left running, however the work there ends. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     // One that is just starting is left running by nobody either.

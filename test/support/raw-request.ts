@@ -15,7 +15,7 @@ export interface RawAnswer {
   text: string
 }
 
-function toBytes({ method, path, headers, body }: RawRequest): Buffer {
+export function toBytes({ method, path, headers, body }: RawRequest): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)]
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body])
 }
@@ -32,8 +32,8 @@ export async function send(url: string, request: RawRequest): Promise<RawAnswer>
   const received: Buffer[] = []
   const answered = Promise.withResolvers<RawAnswer>()
   const look = (isEnd: boolean) => {
-    const answer = parse(Buffer.concat(received), isEnd || request.method === 'HEAD')
-    if (answer) answered.resolve(answer)
+    const taken = takeAnswer(Buffer.concat(received), request.method === 'HEAD')
+    if (taken) answered.resolve(taken.answer)
     else if (isEnd) answered.reject(new Error(`no answer, only ${JSON.stringify(Buffer.concat(received).toString())}`))
   }
   socket.on('data', (chunk: Buffer) => {
@@ -63,17 +63,22 @@ function isCutShort({ headers, body }: RawRequest): boolean {
   )
 }
 
-function parse(received: Buffer, isAll: boolean): RawAnswer | undefined {
-  const end = received.indexOf('\r\n\r\n')
-  if (end < 0) return undefined
-  const [first = '', ...lines] = received.toString('latin1', 0, end).split('\r\n')
-  const status = Number(first.split(' ')[1])
-  if (status < 200) return parse(received.subarray(end + 4), isAll)
+/** The first whole answer of what was received, and where it ends. Without a body, as to HEAD, whatever its head says. */
+export function takeAnswer(received: Buffer, isBodiless: boolean): { answer: RawAnswer; end: number } | undefined {
+  const headEnd = received.indexOf('\r\n\r\n')
+  if (headEnd < 0) return undefined
+  const [first = '', ...lines] = received.toString('latin1', 0, headEnd).split('\r\n')
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1])
+  const begin = headEnd + 4
+  if (status < 200) {
+    const behind = takeAnswer(received.subarray(begin), isBodiless)
+    return behind && { answer: behind.answer, end: begin + behind.end }
+  }
   const headers = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   )
-  const body = received.subarray(end + 4)
-  const length = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
-  if (body.length < length && !isAll) return undefined
-  return { status, headers, text: body.subarray(0, length).toString() }
+  const end = begin + (isBodiless ? 0 : Number(headers['content-length']))
+  if (received.length < end) return undefined
+  if (Number.isNaN(status + end)) throw new Error(`this is no answer: ${received.toString('latin1', 0, begin)}`)
+  return { answer: { status, headers, text: received.toString('utf8', begin, end) }, end }
 }

@@ -5,6 +5,7 @@ import type { Answer, Call } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
+import { furnish } from './furnish.ts'
 import { type DescribedOperation, operations } from './operations.ts'
 import { Team } from './team.ts'
 import { isText, numberThatLosesDigits, wrongValues } from './wrong-values.ts'
@@ -194,23 +195,6 @@ function isGood(parameter: string, schema: DescribedOperation['query'][string], 
 
 function collectionOf(path: string): string {
   return path.split('/')[2] ?? ''
-}
-
-/** What the examples of the document name, and one id of each kind. */
-async function furnish(team: Team) {
-  await team.makeSchema({ id: 'sales', name: 'Sales' })
-  await team.makeDataSource({ schema_id: 'sales', provided_id: 'acme-db', connection: { password: 'secret' } })
-  await team.newGroup('old', { mapping: { sales: 'acme-db' } })
-  const { body } = await team.makeApiToken({ name: 'ci', scopes: ['verify'] })
-  const wish = { name: 'Acme', mapping: { sales: 'acme-db' }, properties: { region: 'eu' } }
-  const { token } = await team.newGroup('acme', wish)
-  const ids: Record<string, string> = {
-    user_groups: 'acme',
-    schemas: 'sales',
-    data_sources: 'acme-db',
-    api_tokens: String(body.api_token.id),
-  }
-  return { token, ids }
 }
 
 async function everythingOf(team: Team, token: string) {

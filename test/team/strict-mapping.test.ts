@@ -27,7 +27,7 @@ for (const engine of engines)
 
     it('are the id, the name and whether mappings are strict, which they are not from the start', async () => {
       const theirs = await settings(others)
-      assert.deepEqual(theirs, { success: 1, team: { id: theirs.team.id, name: 'The others', strict_mapping: false } })
+      assert.deepEqual(theirs, { success: 1, team: { id: theirs.team.id, name: 'A team', strict_mapping: false } })
       const { team_id } = await others.newGroup(randomUUID())
       assert.equal(theirs.team.id, team_id)
     })

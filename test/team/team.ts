@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readConfig } from '../../src/config.ts'
-import { newId } from '../../src/ids.ts'
 import { openService } from '../../src/service.ts'
 import type { Answer, Caller } from '../support/caller.ts'
+import { newTeam } from '../support/new-team.ts'
 import type { Environment } from '../support/service-process.ts'
 
 export interface AuditEvent {
@@ -147,15 +147,10 @@ function withQuery(path: string, query: Query): string {
 
 /** Another team of the same service, with the API token of an admin. */
 export async function anotherTeam(caller: Caller, environment: Environment): Promise<Team> {
-  const { store, tokens, clock } = await openService(readConfig(environment))
+  const service = await openService(readConfig(environment))
   try {
-    const now = clock.now()
-    const { id } = await store.teams.create('The others', now)
-    const secret = tokens.mintForApi()
-    const token = { id: newId(now), name: 'their admin', scopes: ['admin'] as const, expiresAt: null }
-    await store.forTeam(id, null).apiTokens.add({ ...token, hash: tokens.hash(secret) }, now)
-    return new Team(caller, secret)
+    return new Team(caller, (await newTeam(service)).apiToken)
   } finally {
-    await store.close()
+    await service.store.close()
   }
 }
