@@ -35,9 +35,9 @@ export const greedy: Campaign = {
       shows: /dripping headers: \d+ still open/,
       rewrites: [
         {
-          file: 'app.ts',
-          find: 'answerOddRequests(app.server)',
-          replace: 'answerOddRequests(app.server); app.server.headersTimeout = app.server.requestTimeout = 0',
+          file: 'http/server.ts',
+          find: '  answerOddRequests(server)',
+          replace: '  answerOddRequests(server); server.headersTimeout = server.requestTimeout = 0',
         },
       ],
     },
@@ -50,7 +50,7 @@ export const greedy: Campaign = {
       rewrites: [
         {
           file: 'http/connections.ts',
-          find: 'last.raw.writableFinished',
+          find: 'last === exchange || last.response.writableFinished',
           replace: 'true',
         },
       ],
@@ -76,9 +76,9 @@ export const greedy: Campaign = {
 }
 
 const shortenedLimits = [
-  { file: 'app.ts', name: 'headersTimeout: ', from: '10_000', to: limits.shortened.headers },
-  { file: 'app.ts', name: 'requestTimeout: ', from: '30_000', to: limits.shortened.request },
-  { file: 'app.ts', name: 'connectionsCheckingInterval: ', from: '1_000', to: limits.shortened.check },
+  { file: 'http/server.ts', name: 'headersTimeout: ', from: '10_000', to: limits.shortened.headers },
+  { file: 'http/server.ts', name: 'requestTimeout: ', from: '30_000', to: limits.shortened.request },
+  { file: 'http/server.ts', name: 'connectionsCheckingInterval: ', from: '1_000', to: limits.shortened.check },
   { file: 'http/slow-readers.ts', name: 'takenWithin = ', from: '30_000', to: limits.shortened.answer },
 ].map(({ file, name, from, to }) => ({ file, find: name + from, replace: name + to }))
 

@@ -16,7 +16,7 @@ export const hostile: Campaign = {
       shows: /status 500/,
       rewrites: [
         {
-          file: 'http/operation.ts',
+          file: 'http/router.ts',
           find: "throw new ServiceError('invalid_request', { message: 'The query is not valid percent-encoding.' })",
           replace: "throw new URIError('URI malformed')",
         },
