@@ -1,4 +1,4 @@
-const mostEntries = 20_000
+const entriesOfOneAge = 12_000
 
 /**
  * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read.
@@ -6,7 +6,9 @@ const mostEntries = 20_000
  */
 export class Memory {
   readonly #version: () => number | undefined
-  readonly #entries = new Map<string, unknown>()
+  /** In two ages: when the younger is full it becomes the older, and what nobody has asked for since is gone. */
+  #younger = new Map<string, unknown>()
+  #older = new Map<string, unknown>()
   #asOf: number | undefined
 
   constructor(version: () => number | undefined) {
@@ -17,12 +19,17 @@ export class Memory {
   refresh(): void {
     const version = this.#version()
     if (version === this.#asOf) return
-    this.#entries.clear()
+    this.#younger.clear()
+    this.#older.clear()
     this.#asOf = version
   }
 
   peek<T>(key: string): T | undefined {
-    return this.#entries.get(key) as T | undefined
+    const known = this.#younger.get(key)
+    if (known !== undefined) return known as T
+    const old = this.#older.get(key)
+    if (old !== undefined) this.#keep(key, old)
+    return old as T | undefined
   }
 
   /** What `read` gave for the key, or gives now. What is not there (undefined) is not kept. */
@@ -38,10 +45,10 @@ export class Memory {
   }
 
   #keep(key: string, value: unknown): void {
-    if (this.#entries.size >= mostEntries) {
-      const [oldest] = this.#entries.keys()
-      this.#entries.delete(oldest ?? '')
+    if (this.#younger.size >= entriesOfOneAge) {
+      this.#older = this.#younger
+      this.#younger = new Map()
     }
-    this.#entries.set(key, value)
+    this.#younger.set(key, value)
   }
 }
