@@ -12,6 +12,7 @@ import { linearizable } from './linearizable.ts'
 import { outage } from './outage.ts'
 import { powerLoss } from './power-loss.ts'
 import { proxies } from './proxies.ts'
+import { tenancy } from './tenancy.ts'
 import { upgrade } from './upgrade.ts'
 
 /** Every campaign by its name: `npm run prove:<name>`. */
@@ -29,5 +30,6 @@ export const campaigns: Record<string, Campaign> = {
   outage,
   'power-loss': powerLoss,
   proxies,
+  tenancy,
   upgrade,
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Service } from '../src/service.ts'
-import { allRows } from '../test/support/all-rows.ts'
+import { rowsOfTeam } from '../test/support/all-rows.ts'
 import { newTeam } from '../test/support/new-team.ts'
 import type { CalledService } from '../test/support/premises.ts'
 import type { Environment } from '../test/support/service-process.ts'
@@ -26,20 +26,15 @@ export class Bystander {
   static async settle(service: CalledService, beside: Service, environment: Environment): Promise<Bystander> {
     const { teamId, apiToken, token } = await furnishedTeam(service, beside)
     const team = new Team(service.caller, apiToken)
-    return new Bystander(team, environment, teamId, token, await rowsOf(environment, teamId))
+    return new Bystander(team, environment, teamId, token, await rowsOfTeam(environment, teamId))
   }
 
   async assertUntouched(): Promise<void> {
-    assert.deepEqual(await rowsOf(this.#environment, this.#teamId), this.#rows)
+    assert.deepEqual(await rowsOfTeam(this.#environment, this.#teamId), this.#rows)
     const { body } = await this.#team.getOrCreate('acme')
     assert.deepEqual([body.new_user_group, body.user_group.token], [false, this.#token])
     assert.equal((await this.#team.verify(this.#token)).body.active, true)
   }
-}
-
-/** But for when an API token was last used, which is noted a moment after the use. */
-async function rowsOf(environment: Environment, teamId: number): Promise<string[]> {
-  return (await allRows(environment, teamId)).map((row) => row.replace(/"last_used_at":\w+/, ''))
 }
 
 /** A new team with one of everything that the examples of openapi.json name. */

@@ -49,14 +49,17 @@ export class Pipeline {
     }
     socket.on('data', read)
     socket.once('close', end)
-    socket.setTimeout(patience, () => reject(new Error(`no answer to ${describe(requests[answers.length])}`)))
+    const impatience = setTimeout(
+      () => reject(new Error(`no answer to ${describe(requests[answers.length])}`)),
+      patience,
+    )
     socket.write(Buffer.concat(requests.map(toBytes)))
     try {
       await ended
     } finally {
       socket.off('data', read)
       socket.off('close', end)
-      socket.setTimeout(0)
+      clearTimeout(impatience)
     }
     if (answers.at(-1)?.headers.connection === 'close') socket.destroy()
     return answers

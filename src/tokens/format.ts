@@ -11,7 +11,10 @@ export type TokenPrefix = 'ugt_' | 'uga_'
 
 /** Prefix, 32 random characters, checksum: a secret scanner knows it, and a typing error is found without a look-up. */
 export function mintToken(prefix: TokenPrefix): string {
-  const secret = prefix + randomCharacters(secretLength)
+  return withChecksum(prefix + randomCharacters(secretLength))
+}
+
+export function withChecksum(secret: string): string {
   return secret + checksum(secret)
 }
 

@@ -33,3 +33,8 @@ export async function allRows(environment: Environment, teamId?: number): Promis
       rows.push(`${name} ${JSON.stringify(row)}`)
   return rows.sort()
 }
+
+/** The same of one team, but for when an API token was last used: that is noted a moment after the use. */
+export async function rowsOfTeam(environment: Environment, teamId: number): Promise<string[]> {
+  return (await allRows(environment, teamId)).map((row) => row.replace(/"last_used_at":\w+/, ''))
+}
