@@ -18,6 +18,7 @@ export interface Figures {
 export interface Effort {
   rounds: number
   seconds: number
+  warmUp: number
   connections: number
 }
 
@@ -30,15 +31,16 @@ export async function measure(
   effort: Effort,
   progress: (text: string) => void,
 ): Promise<Figures> {
-  const { rounds, seconds, connections } = effort
-  const once = async (target: Server, what: Workload) => {
+  const { rounds, seconds, warmUp, connections } = effort
+  const once = async (target: Server, what: Workload, length = seconds) => {
     const before = cpuMicroseconds(target.pid)
-    const result = await load({ url: target.url, workload: what, connections, seconds })
+    const result = await load({ url: target.url, workload: what, connections, seconds: length })
     return { ...result, cpu: (cpuMicroseconds(target.pid) - before) / result.requests }
   }
   const bareWorkload: Workload = { ...workload, operation: 'lookup' }
-  await once(server, workload)
-  await once(bare, bareWorkload)
+  // Until V8 has compiled what is hot: a server runs for days.
+  await once(server, workload, warmUp)
+  await once(bare, bareWorkload, warmUp)
   const results = []
   for (let round = 1; round <= rounds; round++) {
     progress(`${name}: round ${round} of ${rounds}`)

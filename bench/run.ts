@@ -34,8 +34,8 @@ if (options.help) {
 
 const groups = Number(options.size)
 const effort: Effort = options.smoke
-  ? { rounds: 1, seconds: 0.3, connections: 8 }
-  : { rounds: Number(options.rounds), seconds: Number(options.seconds), connections: 32 }
+  ? { rounds: 1, seconds: 0.3, warmUp: 0.3, connections: 8 }
+  : { rounds: Number(options.rounds), seconds: Number(options.seconds), warmUp: 4, connections: 32 }
 const parts = options.smoke ? ['sqlite'] : options.only.split(',')
 const hot = Math.min(groups, 10_000)
 
