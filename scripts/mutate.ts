@@ -116,7 +116,7 @@ async function work(bench: Workbench): Promise<void> {
     if (stopped) return
     if (killedBy !== undefined) lastKiller.set(mutant.file, killedBy)
     results.push({ mutant, killedBy })
-    progress()
+    progress(mutant, killedBy)
   }
 }
 
@@ -152,10 +152,11 @@ async function measure(test: string, bench: Workbench): Promise<number> {
   return performance.now() - began
 }
 
-function progress(): void {
-  const survived = results.filter(({ killedBy }) => killedBy === undefined).length
-  const line = `${results.length} of ${chosen.length}, ${survived} survived`
-  process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${line}` : `${line}\n`)
+function progress({ file, line, change }: Mutant, killedBy: string | undefined): void {
+  const survived = results.filter((result) => result.killedBy === undefined).length
+  const count = `${results.length} of ${chosen.length}, ${survived} survived`
+  const fate = killedBy === undefined ? 'survived' : `killed by ${killedBy}`
+  process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${count}` : `${count}: ${file}:${line}  ${change}: ${fate}\n`)
 }
 
 function report(): void {

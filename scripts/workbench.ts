@@ -32,6 +32,7 @@ export function createWorkbench(root: string): Workbench {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   let postgres: PostgresServer | undefined
   let running: number | undefined
+  let stopped = false
 
   async function startPostgres(): Promise<PostgresServer> {
     // Nothing here outlives the run, so nothing needs to reach the disk.
@@ -49,7 +50,8 @@ export function createWorkbench(root: string): Workbench {
     } finally {
       if (change) writeFileSync(join(copy, change.file), change.original)
       rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
-      if (url !== undefined) await dropTestDatabases(url)
+      // The signal that stopped us has reached the server too.
+      if (url !== undefined && !stopped) await dropTestDatabases(url)
     }
   }
 
@@ -78,7 +80,10 @@ export function createWorkbench(root: string): Workbench {
 
   return {
     run,
-    stop: () => endGroup(running),
+    stop() {
+      stopped = true
+      endGroup(running)
+    },
     async remove() {
       await postgres?.remove()
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
