@@ -115,6 +115,19 @@ for (const engine of engines)
       assert.equal((await team.userGroups.list({ after: 0, limit: 100 })).items.length, 11)
     })
 
+    it('leaves the newer events of a team that have the numbers of older ones of another', async () => {
+      const [old, mixed] = [await on.newTeam(), await on.newTeam()]
+      for (const id of ['a', 'b', 'c']) await old.make(id, {}, noon)
+      await mixed.make('a', {}, noon)
+      for (const id of ['b', 'c']) await mixed.make(id, {}, noon + 2 * day)
+      while ((await on.service.store.pruneHistory(noon + day, 100)) > 0);
+      assert.deepEqual(await old.events.after(0, 100), [])
+      assert.deepEqual(
+        (await mixed.events.after(0, 100)).map(({ subject }) => subject),
+        ['b', 'c'],
+      )
+    })
+
     it('takes tokens whose time is long over, and leaves those in use or in their grace', async () => {
       const { store } = on.service
       const team = await on.newTeam()
