@@ -130,7 +130,8 @@ function isText(node: Node): boolean {
   return !isTaggedTemplateExpression(node.parent) && !(isPropertyAssignment(node.parent) && node.parent.name === node)
 }
 
-const condition = /\b(?:where|and|or|on|when)\s+\(*((?:lower\()?[\w.]+\)?\s+(=|<>|<=|>=|<|>)\s+(?:lower\()?[\w.$]+\)?)/g
+const condition =
+  /\b(?:where|and|or|on|when)\s+\(*((?:lower\([\w.]+\)|[\w.]+)\s+(=|<>|<=|>=|<|>)\s+(?:lower\([\w.]+\)|[\w.$]+))/g
 const order = /\border by [\w., ]*\w(?= limit|\s*$)/gm
 const unlessThere = /\bon conflict do nothing\b/g
 
