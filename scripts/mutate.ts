@@ -161,7 +161,7 @@ function progress({ file, line, change }: Mutant, killedBy: string | undefined):
 
 function report(): void {
   const files = [...new Set(results.map(({ mutant }) => mutant.file))].sort()
-  const rows = [...files, 'all'].map((file) => {
+  const rows = [...files, ...(results.length > 0 ? ['all'] : [])].map((file) => {
     const its = results.filter(({ mutant }) => file === 'all' || mutant.file === file)
     const killed = its.filter(({ killedBy }) => killedBy !== undefined).length
     return [file, its.length, killed, its.length - killed, `${((killed / its.length) * 100).toFixed(0)} %`]

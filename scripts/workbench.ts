@@ -50,9 +50,13 @@ export function createWorkbench(root: string): Workbench {
     } finally {
       if (change) writeFileSync(join(copy, change.file), change.original)
       rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
-      // The signal that stopped us has reached the server too.
-      if (url !== undefined && !stopped) await dropTestDatabases(url)
+      if (url !== undefined && !stopped) await dropTestDatabases(url).catch(unlessStopped)
     }
+  }
+
+  /** The signal that stopped us has reached the server too. */
+  function unlessStopped(error: unknown): void {
+    if (!stopped) throw error
   }
 
   async function outcomeOf(test: string, patience: number, env: NodeJS.ProcessEnv): Promise<Outcome> {
@@ -102,6 +106,8 @@ function endGroup(pid: number | undefined): void {
 /** Those that a test left when it was stopped. */
 async function dropTestDatabases(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
+  // What breaks the connection fails the query too; unheard, it would end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     const { rows } = await client.query<[string]>({

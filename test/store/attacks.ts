@@ -90,6 +90,10 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
       await ours.make('ours')
       assert.equal((await ours.userGroups.update('ours', { providedId }, noon))?.providedId, providedId)
     },
+    async (ours) => {
+      await ours.make('ours', { mapping: { a: 'b' } })
+      assert.deepEqual((await ours.userGroups.update('ours', { mapping: {} }, noon))?.mapping, {})
+    },
     async (ours, { dataSourceId }) => {
       await ours.make('ours')
       await ours.settings.update({ strictMapping: true }, noon)
