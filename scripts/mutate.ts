@@ -112,12 +112,17 @@ function stop(): void {
 
 async function work(bench: Workbench): Promise<void> {
   for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-    const killedBy = await firstKiller(mutant, bench)
+    const killedBy = await firstKiller(mutant, bench).catch(unlessStopped)
     if (stopped) return
     if (killedBy !== undefined) lastKiller.set(mutant.file, killedBy)
     results.push({ mutant, killedBy })
     progress(mutant, killedBy)
   }
+}
+
+/** The signal that stopped us has reached PostgreSQL too, so that anything may have failed. */
+function unlessStopped(error: unknown): undefined {
+  if (!stopped) throw error
 }
 
 async function firstKiller(mutant: Mutant, bench: Workbench): Promise<string | undefined> {

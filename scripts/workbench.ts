@@ -32,7 +32,6 @@ export function createWorkbench(root: string): Workbench {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   let postgres: PostgresServer | undefined
   let running: number | undefined
-  let stopped = false
 
   async function startPostgres(): Promise<PostgresServer> {
     // Nothing here outlives the run, so nothing needs to reach the disk.
@@ -50,13 +49,8 @@ export function createWorkbench(root: string): Workbench {
     } finally {
       if (change) writeFileSync(join(copy, change.file), change.original)
       rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
-      if (url !== undefined && !stopped) await dropTestDatabases(url).catch(unlessStopped)
+      if (url !== undefined) await dropTestDatabases(url)
     }
-  }
-
-  /** The signal that stopped us has reached the server too. */
-  function unlessStopped(error: unknown): void {
-    if (!stopped) throw error
   }
 
   async function outcomeOf(test: string, patience: number, env: NodeJS.ProcessEnv): Promise<Outcome> {
@@ -84,10 +78,7 @@ export function createWorkbench(root: string): Workbench {
 
   return {
     run,
-    stop() {
-      stopped = true
-      endGroup(running)
-    },
+    stop: () => endGroup(running),
     async remove() {
       await postgres?.remove()
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
