@@ -35,6 +35,18 @@ describe('a sealed user group token', () => {
 
   it('does not open with the keys of another database', () => {
     assert.throws(() => newTokens().openToken({ id: 23, teamId: 1, token: sealed }), SealError)
+    assert.equal(tokens.canOpen(sealed.keyId), true)
+    assert.equal(newTokens().canOpen(sealed.keyId), false)
+  })
+})
+
+describe('the fingerprint of a token', () => {
+  it('is the same for the same token, and another for any other and in any other process', () => {
+    const print = tokens.fingerprint(token)
+    assert.equal(tokens.fingerprint(token), print)
+    assert.notEqual(tokens.fingerprint(tokens.mintForUserGroup()), print)
+    assert.notEqual(newTokens().fingerprint(token), print)
+    assert.equal(print.includes(token), false)
   })
 })
 
