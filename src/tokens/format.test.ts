@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { hasRightChecksum, isVisibleAscii, mintToken, tokenPattern } from './format.ts'
+import { hasRightChecksum, isVisibleAscii, mintId, mintToken, tokenPattern } from './format.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefixes = ['ugt_', 'uga_'] as const
@@ -74,6 +74,14 @@ function chiSquare(counts: ReadonlyMap<string, number>, samples: number): number
   const expected = samples / base62.length
   return [...base62].reduce((sum, character) => sum + ((counts.get(character) ?? 0) - expected) ** 2 / expected, 0)
 }
+
+describe('an id that nobody chose', () => {
+  it('is its prefix and 20 letters and digits, never the same twice', () => {
+    const ids = Array.from({ length: 100 }, () => mintId('ds_'))
+    for (const id of ids) assert.match(id, /^ds_[0-9A-Za-z]{20}$/)
+    assert.equal(new Set(ids).size, ids.length)
+  })
+})
 
 describe('a token from elsewhere', () => {
   it('is 16 to 255 visible ASCII characters, and nothing else', () => {

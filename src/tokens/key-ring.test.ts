@@ -100,6 +100,6 @@ describe('a key ring', () => {
   })
 
   it('cannot be empty', () => {
-    assert.throws(() => new KeyRing([]))
+    assert.throws(() => new KeyRing([]), { message: 'a key ring needs at least one master key' })
   })
 })

@@ -35,6 +35,8 @@ describe('a sealed user group token', () => {
 
   it('does not open with the keys of another database', () => {
     assert.throws(() => newTokens().openToken({ id: 23, teamId: 1, token: sealed }), SealError)
+    assert.equal(tokens.canOpen(sealed.keyId), true)
+    assert.equal(newTokens().canOpen(sealed.keyId), false)
   })
 })
 

@@ -29,6 +29,7 @@ export async function furnish(on: StoreOnTest): Promise<Theirs> {
   await team.dataSources.add({ ...source, connection: null }, noon)
   const properties = JSON.stringify({ mark })
   const { group, token } = await team.make('theirs', { name: mark, mapping: { [mark]: 'their-db' }, properties })
+  await team.make('Theirs, in capitals', { name: mark })
   const currentToken = await team.rotate(token, 604_800)
   const apiToken = on.newApiToken({ name: mark, scopes: ['admin'] })
   await team.apiTokens.add(apiToken, noon)
@@ -79,6 +80,8 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
     async (ours) => assert.deepEqual(await ours.userGroups.list({ after: 0, limit: 200 }), { items: [], next: null }),
     async (ours, { mark, groupId }) =>
       assert.deepEqual((await ours.userGroups.list({ after: groupId - 1, limit: 9, prefix: mark })).items, []),
+    async (ours, { providedId: prefix }) =>
+      assert.deepEqual((await ours.userGroups.list({ after: 0, limit: 9, prefix })).items, []),
   ],
   'userGroups.update': [
     async (ours, { providedId }) =>
@@ -86,6 +89,10 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
     async (ours, { providedId }) => {
       await ours.make('ours')
       assert.equal((await ours.userGroups.update('ours', { providedId }, noon))?.providedId, providedId)
+    },
+    async (ours) => {
+      await ours.make('ours', { mapping: { a: 'b' } })
+      assert.deepEqual((await ours.userGroups.update('ours', { mapping: {} }, noon))?.mapping, {})
     },
     async (ours, { dataSourceId }) => {
       await ours.make('ours')
@@ -165,6 +172,12 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
     async (ours, { dataSourceId }) => assert.equal(await ours.dataSources.delete(dataSourceId, noon), false),
     async (ours, { dataSourceProvidedId }) =>
       assert.equal(await ours.dataSources.delete(dataSourceProvidedId, noon), false),
+    async (ours, { dataSourceProvidedId: providedId }) => {
+      await ours.schemas.add({ id: 'ours', name: 'Ours' }, noon)
+      const source = { id: 'ds_namesake', schemaId: 'ours', providedId, name: 'Ours', kind: null, connection: null }
+      await ours.dataSources.add(source, noon)
+      assert.equal(await ours.dataSources.delete(providedId, noon), true, 'kept for the use that they make of theirs')
+    },
   ],
   'apiTokens.add': [
     async (ours, { apiTokenHash: hash }, on) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
-import { noon, storeOn } from '../support/store.ts'
+import { noon, storeOn, type TestTeam } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 const day = 86_400_000
@@ -113,6 +113,18 @@ for (const engine of engines)
       )
       assert.ok(left.every(({ at }) => at >= before))
       assert.equal((await team.userGroups.list({ after: 0, limit: 100 })).items.length, 11)
+    })
+
+    it('leaves the newer events of a team that have the numbers of older ones of another', async () => {
+      const [one, old, another] = [await on.newTeam(), await on.newTeam(), await on.newTeam()]
+      for (const id of ['a', 'b', 'c']) await old.make(id, {}, noon)
+      for (const team of [one, another]) {
+        await team.make('a', {}, noon)
+        for (const id of ['b', 'c']) await team.make(id, {}, noon + 2 * day)
+      }
+      while ((await on.service.store.pruneHistory(noon + day, 100)) > 0);
+      const left = async (team: TestTeam) => (await team.events.after(0, 100)).map(({ subject }) => subject)
+      assert.deepEqual(await Promise.all([one, old, another].map(left)), [['b', 'c'], [], ['b', 'c']])
     })
 
     it('takes tokens whose time is long over, and leaves those in use or in their grace', async () => {

@@ -10,14 +10,15 @@ for (const engine of engines)
     const on = storeOn(engine)
 
     it('is walked by a common beginning without skipping or repeating one, however far apart they are', async () => {
-      const team = await on.newTeam()
+      const [team, strangers] = [await on.newTeam(), await on.newTeam()]
       const numbers = engine.name === 'SQLite' ? series : `select i from generate_series(1, ${groups}) as series (i)`
       const hash = engine.name === 'SQLite' ? "cast('h' || i as blob)" : "convert_to('h' || i, 'UTF8')"
-      // One match in ten over the first half, none over the third quarter, every one over the last.
-      const name = `case when (i <= ${groups / 2} and i % 10 = 0) or i > ${groups * 0.75} then 'Match ' else 'Other ' end || i`
+      // One match in a hundred over three quarters, so that a page reaches over more than one stretch; then every one.
+      const name = `case when i % 100 = 0 or i > ${groups * 0.75} then 'Match ' else 'Other ' end || i`
+      const teamId = `case when i % 7 = 0 then ${strangers.teamId} else ${team.teamId} end`
       await on.sql(`insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled,
           created_at, updated_at, mapping, properties)
-        select i, ${team.teamId}, 'g' || i, ${name}, ${hash}, ${hash}, (select id from master_key), 0, ${noon}, ${noon}, '{}', '{}'
+        select i, ${teamId}, 'g' || i, ${name}, ${hash}, ${hash}, (select id from master_key), 0, ${noon}, ${noon}, '{}', '{}'
         from (${numbers}) as numbers`)
 
       const seen: number[] = []
@@ -27,7 +28,7 @@ for (const engine of engines)
         after = page.next
       }
       const expected = Array.from({ length: groups }, (_, index) => index + 1).filter(
-        (i) => (i <= groups / 2 && i % 10 === 0) || i > groups * 0.75,
+        (i) => (i % 100 === 0 || i > groups * 0.75) && i % 7 !== 0,
       )
       assert.deepEqual(seen, expected)
       assert.equal((await team.userGroups.list({ after: groups, limit: 5, prefix: 'match' })).items.length, 0)

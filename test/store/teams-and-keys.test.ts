@@ -124,6 +124,19 @@ async function resealedRows({ store, tokens }: Service, pageSize = 100): Promise
 }
 
 for (const engine of engines)
+  describe(`a first team that has no API token in ${engine.name}`, () => {
+    const on = storeOn(engine)
+
+    it('gets one, whatever tokens other teams have', async () => {
+      const [first, other] = [await on.newTeam(), await on.newTeam()]
+      await other.apiTokens.add(on.newApiToken(), noon)
+      const { team, token } = await on.service.store.teams.prepareFirst(on.newApiToken(), 'if_none', noon)
+      assert.deepEqual({ id: team.id, token }, { id: first.teamId, token: 'added' })
+      assert.equal((await first.apiTokens.list()).length, 1)
+    })
+  })
+
+for (const engine of engines)
   describe(`master keys in ${engine.name}`, () => {
     const on = storeOn(engine)
 
