@@ -12,6 +12,7 @@ import { linearizable } from './linearizable.ts'
 import { outage } from './outage.ts'
 import { powerLoss } from './power-loss.ts'
 import { proxies } from './proxies.ts'
+import { secrets } from './secrets.ts'
 import { tenancy } from './tenancy.ts'
 import { upgrade } from './upgrade.ts'
 
@@ -30,6 +31,7 @@ export const campaigns: Record<string, Campaign> = {
   outage,
   'power-loss': powerLoss,
   proxies,
+  secrets,
   tenancy,
   upgrade,
 }

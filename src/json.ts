@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { invalid } from './errors.ts'
-import { tokenPattern } from './tokens/format.ts'
+import { withoutTokens } from './tokens/format.ts'
 
 const mark = `inexact ${randomUUID()}`
 
@@ -55,12 +55,10 @@ function decimal(source: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }
 
-const everyToken = new RegExp(tokenPattern, 'g')
-
 /** A field's path as a person would write it: `mapping.sales`, `properties["a b"]`. A token in it is not repeated. */
 export function fieldPath(segments: readonly string[]): string {
   return segments.reduce((path, segment) => {
-    const safe = segment.replaceAll(everyToken, '…')
+    const safe = withoutTokens(segment)
     const short = safe.length > 64 ? `${safe.slice(0, 64)}…` : safe
     if (!/^[\w-]+…?$/.test(short)) return `${path}[${JSON.stringify(short)}]`
     return path === '' ? short : `${path}.${short}`

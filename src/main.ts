@@ -11,14 +11,18 @@ import { addServeCommand } from './commands/serve.ts'
 import { addTeamCommands } from './commands/team.ts'
 import { explain, say } from './commands/terminal.ts'
 import { addUserGroupCommands } from './commands/user-group.ts'
+import { withoutTokens } from './tokens/format.ts'
 import { version } from './version.ts'
 
 // Databases, backups and exports are nobody else's business on this machine.
 process.umask(0o077)
+// A diagnostic report, where the operator has Node write them, would hold the settings, secrets among them.
+process.report.excludeEnv = true
 
 const program = new Command('ugs')
   .description('User Group Service: looks up, creates and rotates the user groups you show dashboards to.')
   .version(version)
+  .configureOutput({ outputError: (text, write) => write(withoutTokens(text)) })
   .showHelpAfterError('(add --help for the way to call it)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
 

@@ -1,5 +1,6 @@
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
+import { withoutTokens } from '../tokens/format.ts'
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`)
@@ -72,8 +73,12 @@ const remedies: Partial<Record<ErrorCode, string>> = {
   unknown_data_source: 'List them with: ugs data-source list',
 }
 
-/** One sentence and a remedy. */
+/** One sentence and a remedy. A token that was given where none belongs is not repeated. */
 export function explain(error: unknown): string {
+  return withoutTokens(explanation(error))
+}
+
+function explanation(error: unknown): string {
   if (error instanceof OperatorError) return `${red('ugs:')} ${error.message}\n  ${error.remedy}`
   if (error instanceof ServiceError && error.code === 'unavailable')
     return `${red('ugs:')} The database does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.\n  Run ugs doctor.`

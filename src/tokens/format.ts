@@ -38,6 +38,13 @@ export function hasRightChecksum(token: string, prefix: TokenPrefix): boolean {
 /** What a secret scanner, or a log redactor, looks for. */
 export const tokenPattern = /ug[ta]_\w{12,}/
 
+const everyToken = new RegExp(tokenPattern, 'g')
+
+/** For a text that repeats what somebody may have put into the wrong place. */
+export function withoutTokens(text: string): string {
+  return text.replaceAll(everyToken, '…')
+}
+
 function randomCharacters(length: number): string {
   let text = ''
   while (text.length < length) {

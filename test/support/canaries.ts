@@ -3,12 +3,31 @@ export type Canaries = Map<string, string | Uint8Array>
 
 /** Which of them are in there, in which form: empty is good. */
 export function sightings(canaries: Canaries, place: string | Uint8Array): string[] {
-  const haystack = Buffer.from(place as string)
-  return [...canaries].flatMap(([name, secret]) =>
-    [...formsOf(Buffer.from(secret as string))]
-      .filter(([, form]) => haystack.includes(form))
-      .map(([how]) => `${name} (${how})`),
+  return searchFor(canaries)(place)
+}
+
+/** The same for many places: each is passed over once, however many canaries there are. */
+export function searchFor(canaries: Canaries): (place: string | Uint8Array) => string[] {
+  const forms = [...canaries].flatMap(([name, secret]) =>
+    [...formsOf(Buffer.from(secret as string))].map(([how, form]) => ({
+      sighting: `${name} (${how})`,
+      bytes: Buffer.from(form as string),
+    })),
   )
+  const byBeginning = Map.groupBy(forms, ({ bytes }) => bytes.readUInt32BE(0))
+  // Most places in a large file are passed over by this table alone.
+  const isBeginning = new Uint8Array(2 ** 16)
+  for (const { bytes } of forms) isBeginning[bytes.readUInt16BE(0)] = 1
+  return (place) => {
+    const haystack = Buffer.from(place as string)
+    const found = new Set<string>()
+    for (let at = 0; at + 4 <= haystack.length; at++) {
+      if (isBeginning[((haystack[at] ?? 0) << 8) | (haystack[at + 1] ?? 0)] === 0) continue
+      for (const { sighting, bytes } of byBeginning.get(haystack.readUInt32BE(at)) ?? [])
+        if (bytes.equals(haystack.subarray(at, at + bytes.length))) found.add(sighting)
+    }
+    return [...found]
+  }
 }
 
 /** As it is, and in every form in which something is passed on without a second thought. */
