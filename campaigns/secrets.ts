@@ -25,10 +25,11 @@ export const secrets: Campaign = {
       shows: /the log: .*token/,
       rewrites: [
         {
-          file: 'http/authenticate.ts',
-          find: "if (token === undefined) throw refusal(request, 'unauthenticated')",
-          replace: "if (token === undefined) throw refusal(request, 'unauthenticated'); request.log.trace({ token })",
+          file: 'app.ts',
+          find: '{ id, operation, caller }: Exchange',
+          replace: '{ id, operation, caller, request }: Exchange',
         },
+        { file: 'app.ts', find: 'request_id: id,', replace: 'request_id: id, sent: request.headers.authorization,' },
       ],
     },
     'the plain text behind what is sealed': {
