@@ -96,6 +96,7 @@ export const outages: readonly Outage[] = [
     isQuiet: true,
     async begin({ url }) {
       const holder = new pg.Client({ connectionString: url })
+      holder.on('error', () => {})
       await holder.connect()
       await holder.query('begin')
       await holder.query('lock table api_token, event_position, master_key, user_group in access exclusive mode')

@@ -15,6 +15,8 @@ export async function rawSql({ DATABASE_URL = '' }: Environment, statement: stri
     }
   }
   const client = new pg.Client({ connectionString: DATABASE_URL })
+  // One that breaks fails the statement it is used for, and nothing else.
+  client.on('error', () => {})
   await client.connect()
   try {
     return (await client.query<RawRow>(statement)).rows
