@@ -16,6 +16,7 @@ import { isLostConnection, isSpent, retrying, translate, UnknownOutcome } from '
 import { clientFor } from './postgres-hosts.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
 import { performTogether, type SharedWrite } from './shared-writes.ts'
+import { waitBriefly } from './wait-briefly.ts'
 
 const patience = 5_000
 const migrationLock = 7_264_910_358
@@ -80,6 +81,7 @@ async function refuseUnfit(pool: pg.Pool): Promise<void> {
 }
 
 const mostTogether = 200
+const sharePatience = 1_000
 
 class Postgres implements Database {
   readonly engine = 'postgres'
@@ -170,7 +172,7 @@ class Postgres implements Database {
     while (this.#sharedWrites.length > 0) {
       const [together, later] = apart(this.#sharedWrites)
       this.#sharedWrites = later
-      await this.#share(together)
+      await waitBriefly(this.#share(together), sharePatience)
     }
     this.#isSharing = false
   }

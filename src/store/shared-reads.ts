@@ -1,5 +1,6 @@
 import type { Values } from './at-once.ts'
 import type { Row, Statement } from './database.ts'
+import { waitBriefly } from './wait-briefly.ts'
 
 interface Question {
   values: Values
@@ -56,12 +57,7 @@ export class SharedReads {
     while (this.#next.size > 0) {
       const round = this.#next
       this.#next = new Map()
-      const { promise, resolve } = Promise.withResolvers<void>()
-      // A connection that hangs must not stop those behind it: they go by another.
-      const enough = setTimeout(resolve, patience)
-      void this.#answer(round).then(resolve)
-      await promise
-      clearTimeout(enough)
+      await waitBriefly(this.#answer(round), patience)
     }
     this.#isServing = false
   }
