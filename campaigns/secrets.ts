@@ -25,9 +25,10 @@ export const secrets: Campaign = {
       shows: /the log: .*token/,
       rewrites: [
         {
-          file: 'http/authenticate.ts',
-          find: "if (token === undefined) throw refusal(request, 'unauthenticated')",
-          replace: "if (token === undefined) throw refusal(request, 'unauthenticated'); request.log.trace({ token })",
+          file: 'tokens/tokens.ts',
+          find: 'lookupApiToken(token: string): Uint8Array | undefined {',
+          replace: `lookupApiToken(token: string): Uint8Array | undefined {
+            process.stdout.write(JSON.stringify({ level: 'trace', msg: 'looking up ' + token }) + '\\n')`,
         },
       ],
     },
