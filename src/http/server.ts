@@ -99,6 +99,7 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
   function finishAdmitted(exchange: Exchange, { type, text }: Answer): void {
     exchange.isLast ||= !server.listening
     exchange.answer(200, type, text)
+    lookAtReader(exchange.request.socket)
     onAnswered(200, exchange)
   }
 
@@ -114,7 +115,7 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
     if (status !== undefined) onAnswered(status)
   })
   answerOddRequests(server)
-  hangUpOnSlowReaders(server)
+  const lookAtReader = hangUpOnSlowReaders(server)
   return server
 }
 

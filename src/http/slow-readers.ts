@@ -2,14 +2,16 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 const takenWithin = 30_000
-const mostUnsent = 16 * 1024 * 1024
+const mostUnsent = 8 * 1024 * 1024
 const lookEvery = 250
+const largeUnsent = 64 * 1024
 
 /**
  * What a client does not read stays with us once the buffers of the system are full. Each answer must be taken in time,
- * and all that are not yet taken share one allowance: beyond it, whoever holds the most is cut off.
+ * and all that are not yet taken share one allowance: beyond it, whoever holds the most is cut off. To be told of every
+ * answer.
  */
-export function hangUpOnSlowReaders(server: Server): void {
+export function hangUpOnSlowReaders(server: Server): (answered: Socket) => void {
   const connections = new Set<Socket>()
   const unsent = new WeakMap<Socket, { written: number; since: number }>()
   server.on('connection', (socket: Socket) => {
@@ -37,4 +39,8 @@ export function hangUpOnSlowReaders(server: Server): void {
   }
   const looking = setInterval(look, lookEvery).unref()
   server.once('close', () => clearInterval(looking))
+  // Many large answers at once would be too much before the next look.
+  return ({ writableLength }) => {
+    if (writableLength > largeUnsent) look()
+  }
 }
