@@ -24,6 +24,7 @@ export interface Outage {
   begin(site: Site): Promise<() => unknown>
 }
 
+const deadlock = '40P01'
 const sessions = `from pg_stat_activity where application_name = 'user-group-service'`
 
 function onServer({ server }: Site, statement: string) {
@@ -98,9 +99,7 @@ export const outages: readonly Outage[] = [
       const holder = new pg.Client({ connectionString: url })
       holder.on('error', () => {})
       await holder.connect()
-      await holder.query('begin')
-      // In the order in which the service locks them: otherwise it is us who may be stopped for a deadlock.
-      await holder.query('lock table api_token, master_key, user_group, event_position in access exclusive mode')
+      await lockAll(holder)
       return () => holder.end()
     },
   },
@@ -113,3 +112,17 @@ export const outages: readonly Outage[] = [
     },
   },
 ]
+
+/** Of two who wait for each other PostgreSQL stops one: then we try again. */
+async function lockAll(holder: pg.Client): Promise<void> {
+  for (;;) {
+    try {
+      await holder.query('begin')
+      await holder.query('lock table api_token, master_key, user_group, event_position in access exclusive mode')
+      return
+    } catch (error) {
+      await holder.query('rollback')
+      if ((error as { code?: string }).code !== deadlock) throw error
+    }
+  }
+}
