@@ -1,4 +1,15 @@
-const entriesOfOneAge = 12_000
+import { quickHash } from './quick-hash.ts'
+import { Recent } from './recent.ts'
+import { after, type Soon } from './soon.ts'
+
+type Kind = 'caller' | 'user_group' | 'token'
+
+interface Remembered {
+  kind: Kind
+  teamId: number
+  name: string
+  value: unknown
+}
 
 /**
  * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read.
@@ -6,9 +17,7 @@ const entriesOfOneAge = 12_000
  */
 export class Memory {
   readonly #version: () => number | undefined
-  /** In two ages: when the younger is full it becomes the older, and what nobody has asked for since is gone. */
-  #younger = new Map<string, unknown>()
-  #older = new Map<string, unknown>()
+  readonly #answers = new Recent<Remembered>()
   #asOf: number | undefined
 
   constructor(version: () => number | undefined) {
@@ -19,36 +28,23 @@ export class Memory {
   refresh(): void {
     const version = this.#version()
     if (version === this.#asOf) return
-    this.#younger.clear()
-    this.#older.clear()
+    this.#answers.clear()
     this.#asOf = version
   }
 
-  peek<T>(key: string): T | undefined {
-    const known = this.#younger.get(key)
-    if (known !== undefined) return known as T
-    const old = this.#older.get(key)
-    if (old !== undefined) this.#keep(key, old)
-    return old as T | undefined
-  }
-
-  /** What `read` gave for the key, or gives now. What is not there (undefined) is not kept. */
-  async recall<T>(key: string, read: () => Promise<T>): Promise<T> {
-    const known = this.peek<T>(key)
-    if (known !== undefined) return known
+  /** What `read` gave for the name, or gives now. What is not there (undefined) is not kept. */
+  recall<T>(kind: Kind, teamId: number, name: string, read: () => Soon<T>): Soon<T> {
     const asOf = this.#asOf
     if (asOf === undefined) return read()
-    const value = await read()
-    // Something may have changed while we read; then it was read too early to be kept.
-    if (asOf === this.#version() && asOf === this.#asOf && value !== undefined) this.#keep(key, value)
-    return value
-  }
-
-  #keep(key: string, value: unknown): void {
-    if (this.#younger.size >= entriesOfOneAge) {
-      this.#older = this.#younger
-      this.#younger = new Map()
-    }
-    this.#younger.set(key, value)
+    const key = quickHash(name, teamId ^ (kind.charCodeAt(0) << 24))
+    const known = this.#answers.get(key)
+    if (known !== undefined && known.name === name && known.teamId === teamId && known.kind === kind)
+      return known.value as T
+    return after(read(), (value) => {
+      // Another request may have found a change while we waited: then this was read too early to be kept. A change that
+      // nobody has found yet takes this with it when it is found.
+      if (value !== undefined && asOf === this.#asOf) this.#answers.offer(key, { kind, teamId, name, value })
+      return value
+    })
   }
 }

@@ -1,6 +1,8 @@
 import { allows, type Caller, isUsable, isUseNoted, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
+import { quickHash } from '../quick-hash.ts'
 import type { Service } from '../service.ts'
+import { after, type Soon } from '../soon.ts'
 import type { Exchange } from './exchange.ts'
 import { AuthFailures, RequestRates } from './rate-limits.ts'
 
@@ -15,7 +17,7 @@ export interface Limits {
  * Throws, or returns at once when the caller is remembered. Otherwise the caller is admitted when the promise says so; if
  * `exchange.caller` is set before that, it is who the caller was when last seen.
  */
-export type Authenticate = (exchange: Exchange, scope: Scope) => void | Promise<void>
+export type Authenticate = (exchange: Exchange, scope: Scope) => Soon<void>
 
 const challenge = { 'WWW-Authenticate': 'Token' }
 
@@ -53,19 +55,19 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
   return (exchange, scope) => {
     memory.refresh()
     const header = exchange.request.headers.authorization ?? ''
-    // Found by the hash of the whole text, as every key of a map: a guess learns nothing of how near it was.
-    const known = memory.peek<Caller>(header)
-    if (known !== undefined) return admit(exchange, scope, known)
+    const found = memory.recall('caller', 0, header, () => find(exchange, header))
+    return after(found, (caller) => admit(exchange, scope, caller))
+  }
+
+  function find(exchange: Exchange, header: string): Soon<Caller | undefined> {
     const before = acquainted.get(header)
     const hash = before?.hash ?? hashIn(header)
     if (hash === 'malformed') throw refusal(exchange, 'unauthenticated')
     exchange.caller = before?.caller ?? null
-    return memory
-      .recall(header, async () => hash && store.findCaller(hash))
-      .then((caller) => {
-        acquainted.note(header, hash, caller)
-        admit(exchange, scope, caller)
-      })
+    return after(hash && store.findCaller(hash), (caller) => {
+      acquainted.note(header, hash, caller)
+      return caller
+    })
   }
 
   function hashIn(header: string): Uint8Array | undefined | 'malformed' {
@@ -77,22 +79,25 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
 const mostAcquainted = 1_000
 
 interface Acquaintance {
+  header: string
   hash: Uint8Array
   caller: Caller
 }
 
 /** Callers by the header they came with. That they were admitted once admits them to nothing: see `exchange.admission`. */
 class Acquainted {
-  readonly #callers = new Map<string, Acquaintance>()
+  readonly #callers = new Map<number, Acquaintance>()
 
   get(header: string): Acquaintance | undefined {
-    return this.#callers.get(header)
+    const found = this.#callers.get(quickHash(header))
+    return found?.header === header ? found : undefined
   }
 
   note(header: string, hash: Uint8Array | undefined, caller: Caller | undefined): void {
-    if (caller === undefined || hash === undefined) this.#callers.delete(header)
-    else if (this.#callers.has(header) || this.#callers.size < mostAcquainted)
-      this.#callers.set(header, { hash, caller })
+    const key = quickHash(header)
+    if (caller === undefined || hash === undefined) this.#callers.delete(key)
+    else if (this.#callers.has(key) || this.#callers.size < mostAcquainted)
+      this.#callers.set(key, { header, hash, caller })
   }
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 import type { Caller, Scope } from '../api-tokens/api-token.ts'
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import type { Service } from '../service.ts'
+import { after, type Soon } from '../soon.ts'
 import type { TeamStore } from '../store/store.ts'
 import { type Exchange, json } from './exchange.ts'
 import { queryOf } from './router.ts'
@@ -50,7 +51,7 @@ export interface TeamOperation extends Declared {
   query?: TSchema
   /** What to say when there is no body, where more can be said than that. */
   missingBody?: string
-  handle(context: TeamContext<unknown, unknown>): object | Promise<object>
+  handle(context: TeamContext<unknown, unknown>): Soon<object>
 }
 
 export interface OpenOperation extends Declared {
@@ -67,7 +68,7 @@ export function operation<Reply extends TProperties, Body extends TSchema = TSch
     body?: Body
     query?: Query
     reply: Reply
-    handle(context: TeamContext<Static<Body>, Static<Query>>): Static<TObject<Reply>> | Promise<Static<TObject<Reply>>>
+    handle(context: TeamContext<Static<Body>, Static<Query>>): Soon<ReplyOf<Reply> | Written<ReplyOf<Reply>>>
   },
 ): TeamOperation {
   return declaration
@@ -90,7 +91,7 @@ export interface Route {
   /** Null where no API token is needed. */
   scope: Scope | null
   takesBody: boolean
-  answer(exchange: Exchange, id: string, body: unknown): Answer | Promise<Answer>
+  answer(exchange: Exchange, id: string, body: unknown): Soon<Answer>
 }
 
 export interface Answer {
@@ -111,12 +112,21 @@ export function replySchema({ reply }: Operation) {
   return Type.Object({ success: Type.Literal(1), ...reply })
 }
 
-const answer = Symbol('the answer made from this reply')
+type ReplyOf<Reply extends TProperties> = Static<TObject<Reply>>
 
-/** Written once for a reply that is remembered and given again. */
-function success(reply: { [answer]?: Answer }): Answer {
-  reply[answer] ??= { type: json, text: JSON.stringify({ success: 1, ...reply }) }
-  return reply[answer]
+/** A reply as it goes out: for one that is remembered and given again. */
+export class Written<Reply extends object> implements Answer {
+  declare readonly reply: Reply
+  readonly type = json
+  readonly text: string
+
+  constructor(reply: Reply) {
+    this.text = JSON.stringify({ success: 1, ...reply })
+  }
+}
+
+function success(reply: object): Answer {
+  return reply instanceof Written ? reply : new Written(reply)
 }
 
 function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] {
@@ -129,9 +139,7 @@ function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] 
     const query = readQuery?.(queryOf(request.url ?? ''))
     const { teamId } = caller
     const team = store.forTeam(teamId, caller.name, admission)
-    const reply = declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock })
-    // Without a promise where none is needed: what is remembered is answered at once.
-    return reply instanceof Promise ? reply.then(success) : success(reply)
+    return after(declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock }), success)
   }
 }
 

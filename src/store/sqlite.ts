@@ -81,7 +81,7 @@ function connect(path: string): DatabaseSync {
     }
   }
   connection.exec('pragma synchronous = full')
-  connection.exec('pragma cache_size = -32000')
+  connection.exec('pragma cache_size = -8000')
   connection.prepare('select count(*) from sqlite_schema').get()
   return connection
 }
@@ -100,7 +100,7 @@ class Sqlite implements Database {
     this.#walIndex = walIndex
   }
 
-  async read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
+  read<R extends Row>(statement: Statement<R>, ...values: Value[]): R[] {
     try {
       return this.#run(statement, values) as unknown as R[]
     } catch (error) {
@@ -108,7 +108,7 @@ class Sqlite implements Database {
     }
   }
 
-  async look<T>(work: () => Work<T>): Promise<T> {
+  look<T>(work: () => Work<T>): T {
     try {
       return this.#perform(work(), [])
     } catch (error) {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import { after, type Soon } from '../soon.ts'
 import type { SealedToken } from '../tokens/tokens.ts'
 import type { NewUserGroup, UserGroup, UserGroupChange, UserGroupRecord, Verified } from '../user-groups/user-group.ts'
 import { type Database, isUniqueViolation, run } from './database.ts'
@@ -27,9 +28,9 @@ export class UserGroupStore implements UserGroups {
     this.#actor = actor
   }
 
-  async find(providedId: string): Promise<UserGroup | undefined> {
-    const [row] = await this.#database.read(statements.byProvidedId, this.#actor.teamId, providedId)
-    return row && this.#userGroup(row)
+  find(providedId: string): Soon<UserGroup | undefined> {
+    const rows = this.#database.read(statements.byProvidedId, this.#actor.teamId, providedId)
+    return after(rows, ([row]) => row && this.#userGroup(row))
   }
 
   async getOrCreate(make: () => NewUserGroup, now: number): Promise<{ group: UserGroup; created: boolean }> {
@@ -90,7 +91,7 @@ export class UserGroupStore implements UserGroups {
     return this.#userGroup(row)
   }
 
-  verify(token: Uint8Array): Promise<Verified | undefined> {
+  verify(token: Uint8Array): Soon<Verified | undefined> {
     const { teamId } = this.#actor
     return this.#database.look(function* () {
       const [row] = yield* run(statements.verifyCurrent, teamId, token)

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { Recent } from '../recent.ts'
 import { hasRightChecksum, isVisibleAscii, mintToken } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
 
@@ -20,14 +21,12 @@ export interface Place {
   id: number | string
 }
 
-const mostOpened = 20_000
-
 /** All that is done with secrets: made here, sealed here, opened here. */
 export class Tokens {
   readonly #ring: KeyRing
   readonly #lookupKey: KeyObject
   /** What was opened, by the id of its group: the same bytes in the same place open to the same token. */
-  readonly #opened = new Map<number, { teamId: number; sealed: Uint8Array; plain: string }>()
+  readonly #opened = new Recent<{ teamId: number; sealed: string; plain: string }>()
 
   constructor(ring: KeyRing, lookupKey: Uint8Array) {
     this.#ring = ring
@@ -64,11 +63,9 @@ export class Tokens {
 
   openToken({ id, teamId, token }: { id: number; teamId: number; token: Sealed }): string {
     const opened = this.#opened.get(id)
-    if (opened !== undefined && opened.teamId === teamId && Buffer.compare(opened.sealed, token.bytes) === 0)
-      return opened.plain
+    if (opened !== undefined && opened.teamId === teamId && opened.sealed === asText(token.bytes)) return opened.plain
     const plain = this.open(token, { purpose: 'user_group.token', teamId, id }).toString()
-    if (this.#opened.size >= mostOpened) this.#opened.clear()
-    this.#opened.set(id, { teamId, sealed: token.bytes, plain })
+    this.#opened.offer(id, { teamId, sealed: asText(token.bytes), plain })
     return plain
   }
 
@@ -87,6 +84,11 @@ export class Tokens {
   get newestKeyId(): string {
     return this.#ring.newestId
   }
+}
+
+/** To be kept: bytes would keep the whole buffer alive that they came in. */
+function asText({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
 function context({ purpose, teamId, id }: Place): string {

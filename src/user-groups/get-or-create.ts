@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { operation, type TeamContext } from '../http/operation.ts'
+import { operation, type TeamContext, Written } from '../http/operation.ts'
 import { newId } from '../ids.ts'
 import { keepableJson } from '../json.ts'
+import { after, type Soon } from '../soon.ts'
 import { GetOrCreateIn, UserGroupOut } from './schema.ts'
 import { present } from './user-group.ts'
 
@@ -47,25 +48,21 @@ export const getOrCreateByPost = operation({
 type Context = TeamContext<Static<typeof GetOrCreateIn>>
 type Reply = Static<Type.TObject<typeof reply>>
 
-function handle(context: Context) {
+function handle(context: Context): Soon<Reply | Written<Reply>> {
   const { body, teamId, memory } = context
   // Checked for an existing group too: a request is right or wrong whoever was first.
   const properties = body.properties === undefined ? '{}' : keepableJson(body.properties, 'properties')
-  const key = `user_group ${teamId} ${body.user_group_id}`
-  return memory.peek<Reply>(key) ?? lookUpOrCreate(context, key, properties)
+  const existing = memory.recall('user_group', teamId, body.user_group_id, () => lookUp(context))
+  return after(existing, (reply): Soon<Reply | Written<Reply>> => reply ?? create(context, properties))
 }
 
-async function lookUpOrCreate(
-  { body, team, teamId, tokens, memory, clock }: Context,
-  key: string,
-  properties: string,
-): Promise<Reply> {
-  const existing = await memory.recall(key, async () => {
-    const group = await team.userGroups.find(body.user_group_id)
-    return group && { new_user_group: false, user_group: present(group, tokens.openToken(group)) }
+function lookUp({ body, team, tokens }: Context): Soon<Written<Reply> | undefined> {
+  return after(team.userGroups.find(body.user_group_id), (group) => {
+    return group && new Written({ new_user_group: false, user_group: present(group, tokens.openToken(group)) })
   })
-  if (existing) return existing
+}
 
+async function create({ body, team, teamId, tokens, clock }: Context, properties: string): Promise<Reply> {
   const now = clock.now()
   let minted = ''
   const { group, created } = await team.userGroups.getOrCreate(() => {

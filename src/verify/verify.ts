@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { isoTimeOrNull } from '../clock.ts'
 import { TextOrNull, TimeOrNull } from '../http/fields.ts'
-import { operation } from '../http/operation.ts'
+import { operation, Written } from '../http/operation.ts'
+import { after } from '../soon.ts'
 import { Properties } from '../user-groups/schema.ts'
 import type { Verified } from '../user-groups/user-group.ts'
 
@@ -45,22 +46,23 @@ export const verifyToken = operation({
     },
   },
   handle({ body, team, teamId, tokens, memory, clock }) {
-    const key = `token ${teamId} ${body.token}`
-    const known = memory.peek<Finding>(key)
-    if (known !== undefined) return verdict(known, clock.now())
-    const read = async () => {
+    const read = () => {
       const hash = tokens.lookup(body.token)
-      const verified = hash && (await team.userGroups.verify(hash))
-      return verified && { validUntil: verified.validUntil, reply: replyTo(verified) }
+      return after(hash && team.userGroups.verify(hash), (verified) => {
+        return verified && { validUntil: verified.validUntil, reply: new Written(replyTo(verified)) }
+      })
     }
-    return memory.recall(key, read).then((finding) => (finding ? verdict(finding, clock.now()) : inactive('unknown')))
+    const finding = memory.recall('token', teamId, body.token, read)
+    return after(finding, (found) => (found ? verdict(found, clock.now()) : inactive('unknown')))
   },
 })
+
+type Reply = Static<Type.TObject<typeof reply>>
 
 /** What there is to say of a token, as long as it is valid. */
 interface Finding {
   validUntil: number | null
-  reply: Static<Type.TObject<typeof reply>>
+  reply: Written<Reply>
 }
 
 function verdict({ validUntil, reply }: Finding, now: number) {
@@ -71,7 +73,7 @@ function inactive(reason: 'unknown' | 'rotated' | 'disabled') {
   return { active: false, reason }
 }
 
-function replyTo(verified: Verified) {
+function replyTo(verified: Verified): Reply {
   return verified.group.disabled ? inactive('disabled') : { active: true, ...opened(verified) }
 }
 

@@ -29,7 +29,8 @@ export function migrate(database: Database, now: number): Promise<void> {
 
 /** For a look that changes nothing: refuses a database that a start would migrate first. */
 export async function refuseOutdated(database: Database): Promise<void> {
-  const current = await database.look(currentVersion).catch((error: unknown) => {
+  const look = async () => database.look(currentVersion)
+  const current = await look().catch((error: unknown) => {
     if (error instanceof OperatorError || error instanceof ServiceError) throw error
     // There is not even a table of versions: nothing of ours is in it.
     return 0
