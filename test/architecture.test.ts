@@ -12,7 +12,7 @@ interface Kind {
 }
 
 const feature = /^src\/(?!commands\/|http\/|store\/|tokens\/)[\w-]+\//
-const pureFiles = /^src\/(errors|json|ids|clock|operator-error)\.ts$/
+const pureFiles = /^src\/(errors|json|ids|clock|operator-error|quick-hash|recent|soon)\.ts$/
 /** Of Node, what neither reads nor writes anything outside the process. */
 const harmless = 'node:(crypto|zlib|buffer|path|util)'
 
@@ -24,8 +24,12 @@ const kinds: Kind[] = [
   {
     name: 'a rule',
     is: ({ path }) => pureFiles.test(path) || path.startsWith('src/tokens/'),
-    may: { import: new RegExp(`^(${harmless}|src/(errors|json|ids|clock|operator-error)\\.ts|src/tokens/.*)$`) },
-    inWords: 'other rules (errors, json, ids, clock, tokens/) and what of Node does no input or output',
+    may: {
+      import: new RegExp(
+        `^(${harmless}|src/(errors|json|ids|clock|operator-error|quick-hash|recent|soon)\\.ts|src/tokens/.*)$`,
+      ),
+    },
+    inWords: 'other rules (errors, json, ids, clock, soon, recent, tokens/) and what of Node does no input or output',
     because: 'rules are pure, so that they can be read, tested and trusted without a database or a socket',
   },
   {
@@ -43,11 +47,11 @@ const kinds: Kind[] = [
     is: (file) => feature.test(file.path) && imports(file, 'src/http/operation.ts'),
     may: {
       import:
-        /^(typebox|src\/http\/(operation|fields)\.ts|src\/(errors|json|ids|clock|tokens\/format)\.ts|src\/[\w-]+\/schema\.ts|OWN_FOLDER\/[\w-]+\.ts)$/,
+        /^(typebox|src\/http\/(operation|fields)\.ts|src\/(errors|json|ids|clock|soon|tokens\/format)\.ts|src\/[\w-]+\/schema\.ts|OWN_FOLDER\/[\w-]+\.ts)$/,
       types: /^src\/(store\/store|(?!commands|http|store)[\w-]+\/[\w-]+)\.ts$/,
     },
     inWords:
-      "its own folder's rules, schemas, http/operation and fields, errors, json, ids, clock, tokens/format; types of store/store.ts and of rules",
+      "its own folder's rules, schemas, http/operation and fields, errors, json, ids, clock, soon, tokens/format; types of store/store.ts and of rules",
     because: 'a request makes three hops, operation → rule → store, and one file shows how an operation works',
   },
   {
@@ -65,7 +69,7 @@ const kinds: Kind[] = [
     is: ({ path }) => path.startsWith('src/store/'),
     may: {
       import:
-        /^(node:.*|pg|src\/(store|tokens)\/.*|src\/(errors|operator-error|json)\.ts|src\/[\w-]+\/(user-group|api-token|team|data-source|data-schema|event)\.ts)$/,
+        /^(node:.*|pg|src\/(store|tokens)\/.*|src\/(errors|operator-error|json|quick-hash|soon)\.ts|src\/[\w-]+\/(user-group|api-token|team|data-source|data-schema|event)\.ts)$/,
       types: /^src\/clock\.ts$/,
     },
     inWords: 'the store, tokens/, the rules, node:*, pg',

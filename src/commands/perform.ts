@@ -1,5 +1,5 @@
 import { scopes } from '../api-tokens/api-token.ts'
-import type { TeamOperation } from '../http/operation.ts'
+import { type TeamOperation, Written } from '../http/operation.ts'
 import { validator } from '../http/validate.ts'
 import type { Service } from '../service.ts'
 import { teamNamed, withService } from './with-service.ts'
@@ -25,7 +25,7 @@ export async function perform<Answer extends object>(
     query: operation.query && validator(operation.query, 'The options')(query ?? {}),
     ...{ id, team, teamId, tokens, memory, clock, caller: terminal(teamId) },
   })
-  return answer as Answer
+  return (answer instanceof Written ? answer.reply : answer) as Answer
 }
 
 /** Opens the service for one operation. */

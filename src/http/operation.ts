@@ -116,12 +116,16 @@ type ReplyOf<Reply extends TProperties> = Static<TObject<Reply>>
 
 /** A reply as it goes out: for one that is remembered and given again. */
 export class Written<Reply extends object> implements Answer {
-  declare readonly reply: Reply
   readonly type = json
   readonly text: string
 
   constructor(reply: Reply) {
     this.text = JSON.stringify({ success: 1, ...reply })
+  }
+
+  get reply(): Reply {
+    const { success, ...reply } = JSON.parse(this.text)
+    return reply
   }
 }
 

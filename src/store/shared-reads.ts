@@ -1,5 +1,6 @@
+import { quickHash } from '../quick-hash.ts'
 import type { Values } from './at-once.ts'
-import type { Row, Statement } from './database.ts'
+import type { Row, Statement, Value } from './database.ts'
 import { waitBriefly } from './wait-briefly.ts'
 
 interface Question {
@@ -15,7 +16,7 @@ export interface Asked {
   questions: readonly Values[]
 }
 
-type Round = Map<Statement<Row>, Map<string, Question>>
+type Round = Map<Statement<Row>, Map<number, Question>>
 
 const patience = 100
 
@@ -39,10 +40,12 @@ export class SharedReads {
       line = new Map()
       this.#next.set(statement, line)
     }
-    const key = keyOf(values)
+    let key = keyOf(values)
     let question = line.get(key)
+    while (question !== undefined && !isSame(values, question.values)) question = line.get(++key)
     if (question === undefined) {
-      question = { values, ...Promise.withResolvers<Row[]>() }
+      const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
+      question = { values, promise, resolve, reject }
       line.set(key, question)
     }
     if (!this.#isServing) {
@@ -76,10 +79,25 @@ export class SharedReads {
   }
 }
 
-function keyOf(values: Values): string {
-  return values.map((value) => (value instanceof Uint8Array ? latin1(value) : value)).join('\0')
+function keyOf(values: Values): number {
+  let key = 0
+  for (const value of values) {
+    if (typeof value === 'string') key = quickHash(value, key)
+    // Bytes are hashes of tokens: the first of them are as good as all.
+    else key ^= value instanceof Uint8Array ? firstOf(value) : Number(value)
+  }
+  return key
 }
 
-function latin1({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1')
+function firstOf([one = 0, two = 0, three = 0]: Uint8Array): number {
+  return (one << 16) | (two << 8) | three
+}
+
+function isSame(one: Values, other: Values): boolean {
+  return one.every((value, index) => areEqual(value, other[index] ?? null))
+}
+
+function areEqual(one: Value, other: Value): boolean {
+  if (one === other) return true
+  return one instanceof Uint8Array && other instanceof Uint8Array && Buffer.compare(one, other) === 0
 }
