@@ -93,18 +93,19 @@ export class UserGroupStore implements UserGroups {
 
   verify(token: Uint8Array): Soon<Verified | undefined> {
     const { teamId } = this.#actor
-    return this.#database.look(function* () {
-      const [row] = yield* run(statements.verifyCurrent, teamId, token)
-      const [found] = row ? [row] : yield* run(statements.verifyFormer, teamId, token)
-      if (found === undefined) return undefined
-      const [providedId, name, disabled, mappingJson, properties, validUntil] = found
-      const mapping = JSON.parse(mappingJson)
-      return {
-        group: { teamId, providedId, name, mapping, properties: JSON.parse(properties), disabled: disabled === 1 },
-        validUntil,
-        dataSources: yield* resolve(teamId, mapping),
-      }
+    return after(this.#database.read(statements.verifyCurrent, teamId, token), ([current]) => {
+      if (current !== undefined) return this.#verified(current)
+      const former = this.#database.read(statements.verifyFormer, teamId, token)
+      return after(former, ([row]) => row && this.#verified(row))
     })
+  }
+
+  #verified([providedId, name, disabled, mappingJson, properties, validUntil]: statements.VerifiedRow): Soon<Verified> {
+    const { teamId } = this.#actor
+    const mapping = JSON.parse(mappingJson)
+    const group = { teamId, providedId, name, mapping, properties: JSON.parse(properties), disabled: disabled === 1 }
+    const dataSources = mappingJson === '{}' ? new Map() : this.#database.look(() => resolve(teamId, mapping))
+    return after(dataSources, (resolved) => ({ group, validUntil, dataSources: resolved }))
   }
 
   async get(providedId: string): Promise<UserGroupRecord | undefined> {

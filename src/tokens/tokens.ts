@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { quickHash } from '../quick-hash.ts'
 import { Recent } from '../recent.ts'
 import { hasRightChecksum, isVisibleAscii, mintToken } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
@@ -25,6 +26,7 @@ export interface Place {
 export class Tokens {
   readonly #ring: KeyRing
   readonly #lookupKey: KeyObject
+  readonly #hashed = new Recent<{ token: string; hash: Uint8Array }>()
   /** What was opened, by the id of its group: the same bytes in the same place open to the same token. */
   readonly #opened = new Recent<{ teamId: number; sealed: string; plain: string }>()
 
@@ -43,8 +45,14 @@ export class Tokens {
 
   /** The hash a user group token is found by; undefined for what cannot be one. */
   lookup(token: string): Uint8Array | undefined {
+    const key = quickHash(token)
+    const known = this.#hashed.get(key)
+    if (known?.token === token) return known.hash
     const plausible = token.startsWith('ugt_') ? hasRightChecksum(token, 'ugt_') : isVisibleAscii(token)
-    return plausible ? this.hash(token) : undefined
+    if (!plausible) return undefined
+    const hash = this.hash(token)
+    this.#hashed.offer(key, { token, hash })
+    return hash
   }
 
   /** The same for an API token. Its checksum is not looked at: an operator may have chosen it, with our prefix even. */
