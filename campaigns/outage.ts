@@ -29,7 +29,7 @@ export const outage: Campaign = {
       rewrites: [
         {
           file: 'store/postgres-errors.ts',
-          find: `transient ? new ServiceError('unavailable', { cause: error }) : error`,
+          find: `isTransient(error) ? new ServiceError('unavailable', { cause: error }) : error`,
           replace: 'error',
         },
       ],

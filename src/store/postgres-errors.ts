@@ -4,6 +4,8 @@ import { ServiceError } from '../errors.ts'
 import { UniqueViolation } from './database.ts'
 
 const attempts = 3
+/** Milliseconds. What has failed so slowly would fail as slowly again, and a caller should not wait for that. */
+const tryAgainWithin = 3_000
 const uniqueViolation = '23505'
 
 /** The commit was sent and never answered: nobody knows whether it happened, so nobody may send it again. */
@@ -13,17 +15,22 @@ export class UnknownOutcome extends Error {
   }
 }
 
-/** Tries again what a lost connection or a conflict with another transaction has stopped. */
+/** Tries again what a lost connection or a conflict with another transaction has stopped soon. */
 export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+  const began = performance.now()
   for (let failures = 1; ; failures++) {
     try {
       return await attempt()
     } catch (error) {
       const again = isLostConnection(error) || isSerializationFailure(error)
-      if (!again || failures === attempts) throw translate(error)
+      if (!again || failures === attempts || isTooLate(began)) throw translate(error)
       await pause(Math.random() * 30 * failures)
     }
   }
+}
+
+export function isTooLate(began: number): boolean {
+  return performance.now() - began > tryAgainWithin
 }
 
 function sqlState(error: unknown): string | undefined {
@@ -54,13 +61,16 @@ export function isSpent(error: unknown): boolean {
   return isSilent || error instanceof UnknownOutcome || isLostConnection(error)
 }
 
+/** For the caller. What is none of these is a bug of ours. */
+export function translate(error: unknown): unknown {
+  if (sqlState(error) === uniqueViolation) return new UniqueViolation(error)
+  return isTransient(error) ? new ServiceError('unavailable', { cause: error }) : error
+}
+
 /**
  * Anything the server's operator can mend, and time-outs, are a fault of the moment, and so is a reference to what was
- * deleted just now, such as a retired master key. What is left is a bug of ours.
+ * deleted just now, such as a retired master key.
  */
-export function translate(error: unknown): unknown {
-  const state = sqlState(error)
-  if (state === uniqueViolation) return new UniqueViolation(error)
-  const transient = isSpent(error) || /^(23503|28|3D|40|53|55|57|58|XX)/.test(state ?? '')
-  return transient ? new ServiceError('unavailable', { cause: error }) : error
+export function isTransient(error: unknown): boolean {
+  return isSpent(error) || /^(23503|28|3D|40|53|55|57|58|XX)/.test(sqlState(error) ?? '')
 }

@@ -12,7 +12,15 @@ import {
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
-import { isLostConnection, isSpent, retrying, translate, UnknownOutcome } from './postgres-errors.ts'
+import {
+  isLostConnection,
+  isSpent,
+  isTooLate,
+  isTransient,
+  retrying,
+  translate,
+  UnknownOutcome,
+} from './postgres-errors.ts'
 import { clientFor } from './postgres-hosts.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
 import { performTogether, type SharedWrite } from './shared-writes.ts'
@@ -178,6 +186,7 @@ class Postgres implements Database {
   }
 
   async #share(writes: readonly SharedWrite[]): Promise<void> {
+    const began = performance.now()
     try {
       const settle = await this.#transaction('repeatable', async (client) => {
         const ask = asking(client)
@@ -188,8 +197,8 @@ class Postgres implements Database {
       })
       settle()
     } catch (error) {
-      // Silence has taken as long as a caller should wait.
-      if (isSpent(error) && !isLostConnection(error)) for (const { reject } of writes) reject(translate(error))
+      // It has taken as long as a caller should wait.
+      if (isTooLate(began) && isTransient(error)) for (const { reject } of writes) reject(translate(error))
       // Each for itself: one that fails must not fail the others.
       else for (const { work, resolve, reject } of writes) this.write(work, 'repeatable').then(resolve, reject)
     }
