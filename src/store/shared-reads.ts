@@ -89,8 +89,8 @@ function keyOf(values: Values): number {
   return key
 }
 
-function firstOf([one = 0, two = 0, three = 0]: Uint8Array): number {
-  return (one << 16) | (two << 8) | three
+function firstOf(bytes: Uint8Array): number {
+  return ((bytes[0] ?? 0) << 16) | ((bytes[1] ?? 0) << 8) | (bytes[2] ?? 0)
 }
 
 function isSame(one: Values, other: Values): boolean {
