@@ -12,9 +12,29 @@ const tokens = newTokens()
 const token = tokens.mintForUserGroup()
 const sealed = tokens.sealToken(token, 1, 23)
 
+describe('what an earlier version has stored', () => {
+  const same = new Tokens(new KeyRing([new Uint8Array(32).fill(7)]), new Uint8Array(32).fill(9))
+
+  it('opens, under the same name of the master key', () => {
+    const bytes = Buffer.from('50bf9d426d3c011200a782d06e5e0c5a444165bae7ecb70d16b6f3486a5f47a9bafd5155b1a6', 'hex')
+    assert.equal(same.openToken({ id: 2, teamId: 1, token: { keyId: 'dbbd9560', bytes } }), 'ugt_secret')
+  })
+
+  it('is found by the same hash', () => {
+    const hash = 'df3fb167ba65f9335c5b06eacda6ea8224872c2c0393d944b7ce98c6bbbf4a75'
+    assert.equal(Buffer.from(same.hash('ugt_secret')).toString('hex'), hash)
+  })
+})
+
 describe('a sealed user group token', () => {
-  it('opens in its own row', () => {
-    assert.equal(tokens.openToken({ id: 23, teamId: 1, token: sealed }), token)
+  it('opens in its own row, as often as it is asked for', () => {
+    for (let turn = 0; turn < 3; turn++) assert.equal(tokens.openToken({ id: 23, teamId: 1, token: sealed }), token)
+  })
+
+  it('opens to the new one once it is replaced', () => {
+    const fresh = tokens.mintForUserGroup()
+    tokens.openToken({ id: 5, teamId: 1, token: tokens.sealToken(token, 1, 5) })
+    assert.equal(tokens.openToken({ id: 5, teamId: 1, token: tokens.sealToken(fresh, 1, 5) }), fresh)
   })
 
   for (const [where, row] of [
