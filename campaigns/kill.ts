@@ -57,6 +57,7 @@ export const kill: Campaign = {
 
 async function killRounds(premises: Premises, { size, random }: Attempt, onRound: (round: number) => void) {
   const earlier: TrackedGroup[] = []
+  let owing = 0
   let service = await premises.start()
   for (let round = 0; round < size; round++) {
     const load = new Load(service.caller, `round ${round}`)
@@ -65,10 +66,7 @@ async function killRounds(premises: Premises, { size, random }: Attempt, onRound
     const killed = service.stop('SIGKILL')
     await load.end()
     await killed
-    assert.ok(
-      load.groups.some(({ pending }) => pending),
-      'it died while answers were owed',
-    )
+    if (load.groups.some(({ pending }) => pending)) owing += 1
     assert.equal(load.failures.filter((failure) => / \d{3} \{/.test(failure)).join('\n'), '')
 
     service = await premises.start()
@@ -79,5 +77,6 @@ async function killRounds(premises: Premises, { size, random }: Attempt, onRound
     onRound(round + 1)
   }
   await Promise.all(earlier.map((group) => assertKept(service.caller, group)))
+  assert.ok(owing >= size * 0.8, `only ${owing} of ${size} died while answers were owed`)
   return earlier.length
 }
