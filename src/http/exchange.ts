@@ -4,6 +4,8 @@ import type { Caller } from '../api-tokens/api-token.ts'
 
 export const json = 'application/json; charset=utf-8'
 
+const piece = 64 * 1024
+
 /** One request and its one answer. */
 export class Exchange {
   readonly request: IncomingMessage
@@ -17,6 +19,8 @@ export class Exchange {
   admission: Promise<void> | undefined
   /** No other request is read from the connection. */
   isLast: boolean
+  /** The length of an answer that is kept until the last of it is sent. */
+  kept = 0
   #more: string[] | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, id: string) {
@@ -36,8 +40,27 @@ export class Exchange {
     if (this.#more !== undefined) headers.push(...this.#more)
     if (this.isLast) headers.push('Connection', 'close')
     this.response.writeHead(status, headers)
-    this.response.end(text)
+    if (text.length <= piece) this.response.end(text)
+    else this.#sendInPieces(text, 0)
   }
+
+  /** As fast as they are taken, and no faster: so it can be seen whether a client reads. */
+  #sendInPieces(text: string, from: number): void {
+    const { response } = this
+    const to = endOfPiece(text, from)
+    const isLast = to === text.length
+    this.kept = isLast ? 0 : text.length
+    const goOn = response.write(text.slice(from, to))
+    if (isLast) response.end()
+    else if (goOn) this.#sendInPieces(text, to)
+    else response.once('drain', () => this.#sendInPieces(text, to))
+  }
+}
+
+/** Not between the two halves of a character. */
+function endOfPiece(text: string, from: number): number {
+  const end = Math.min(from + piece, text.length)
+  return /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end
 }
 
 /** On every answer: a shared cache keys on the URL, and would hand one customer's token to another. */

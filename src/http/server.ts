@@ -99,7 +99,7 @@ export function createHttpServer({ router, authenticate, requestId, log, onAnswe
   function finishAdmitted(exchange: Exchange, { type, text }: Answer): void {
     exchange.isLast ||= !server.listening
     exchange.answer(200, type, text)
-    lookAtReader(exchange.request.socket)
+    lookAtReader(exchange)
     onAnswered(200, exchange)
   }
 

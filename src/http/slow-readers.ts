@@ -1,46 +1,56 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Exchange } from './exchange.ts'
 
 const takenWithin = 30_000
-const mostUnsent = 8 * 1024 * 1024
+const mostUnsent = 4 * 1024 * 1024
+const stalledAfter = 500
 const lookEvery = 250
 const largeUnsent = 64 * 1024
 
 /**
- * What a client does not read stays with us once the buffers of the system are full. Each answer must be taken in time,
- * and all that are not yet taken share one allowance: beyond it, whoever holds the most is cut off. To be told of every
- * answer.
+ * What a client does not read stays with us once the buffers of the system are full. Who takes nothing for too long is
+ * cut off; and when what is not yet taken becomes too much for all, whoever holds the most of it and has stopped
+ * reading. To be told of every answer.
  */
-export function hangUpOnSlowReaders(server: Server): (answered: Socket) => void {
+export function hangUpOnSlowReaders(server: Server): (answered: Exchange) => void {
   const connections = new Set<Socket>()
-  const unsent = new WeakMap<Socket, { written: number; since: number }>()
+  const answers = new WeakMap<Socket, Exchange>()
+  const progress = new WeakMap<Socket, { written: number; since: number }>()
   server.on('connection', (socket: Socket) => {
     connections.add(socket)
     socket.once('close', () => connections.delete(socket))
   })
 
-  const isOverdue = (socket: Socket): boolean => {
+  const unsentTo = (socket: Socket): number => socket.writableLength + (answers.get(socket)?.kept ?? 0)
+  const stalledFor = (socket: Socket): number => {
     const now = performance.now()
     const { bytesWritten: written } = socket
-    const seen = unsent.get(socket)
-    if (seen?.written === written) return now - seen.since > takenWithin
-    unsent.set(socket, { written, since: now })
-    return false
+    const seen = progress.get(socket)
+    if (seen?.written === written) return now - seen.since
+    progress.set(socket, { written, since: now })
+    return 0
   }
   const look = () => {
-    const slow = [...connections].filter((socket) => socket.writableLength > 0)
-    const inTime = slow.filter((socket) => !isOverdue(socket) || !socket.destroy())
-    let held = inTime.reduce((sum, { writableLength }) => sum + writableLength, 0)
-    for (const socket of inTime.sort((a, b) => b.writableLength - a.writableLength)) {
+    const slow = [...connections]
+      .map((socket) => ({ socket, unsent: unsentTo(socket) }))
+      .filter(({ unsent }) => unsent > 0)
+      .map((reader) => ({ ...reader, stalled: stalledFor(reader.socket) }))
+    const inTime = slow.filter(({ socket, stalled }) => stalled <= takenWithin || !socket.destroy())
+    let held = inTime.reduce((sum, { unsent }) => sum + unsent, 0)
+    const stopped = inTime.filter(({ stalled }) => stalled >= stalledAfter)
+    for (const { socket, unsent } of stopped.sort((one, other) => other.unsent - one.unsent)) {
       if (held <= mostUnsent) break
-      held -= socket.writableLength
+      held -= unsent
       socket.destroy()
     }
   }
   const looking = setInterval(look, lookEvery).unref()
   server.once('close', () => clearInterval(looking))
-  // Many large answers at once would be too much before the next look.
-  return ({ writableLength }) => {
-    if (writableLength > largeUnsent) look()
+  return (answered) => {
+    const { socket } = answered.request
+    answers.set(socket, answered)
+    // Many large answers at once would be too much before the next look.
+    if (unsentTo(socket) > largeUnsent) look()
   }
 }

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { engines } from '../support/engines.ts'
+import { Premises } from '../support/premises.ts'
+import { testApiToken } from '../support/service-process.ts'
+import { times } from '../support/times.ts'
+
+describe('the largest page of the list', () => {
+  const note = `${'é😀'.repeat(9_999)}x`
+  const [sqlite] = engines
+  let premises: Premises
+  let url: string
+  before(async () => {
+    assert.ok(sqlite)
+    premises = await Premises.open(undefined, sqlite)
+    const service = await premises.start()
+    url = service.url
+    for (const batch of times(10, (index) => index))
+      await Promise.all(
+        times(20, (index) => service.caller.getOrCreate(`group ${batch}-${index}`, { properties: { note } })),
+      )
+  })
+  after(() => premises.close())
+
+  const headers = { authorization: `Token ${testApiToken}` }
+
+  it('arrives whole, character by character', async () => {
+    const response = await fetch(`${url}/api/user_groups?limit=200`, { headers })
+    const text = await response.text()
+    assert.ok(Buffer.byteLength(text) > 12_000_000, 'it is larger than what may be held for those who do not read')
+    assert.equal(Number(response.headers.get('content-length')), Buffer.byteLength(text))
+    const page = JSON.parse(text)
+    assert.equal(page.user_groups.length, 200)
+    for (const group of page.user_groups) assert.equal(group.properties.note, note)
+  })
+
+  it('arrives at a slow reader, who takes a second and a half for it', async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.write(`GET /api/user_groups?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: ${headers.authorization}\r\n`)
+    socket.write('Connection: close\r\n\r\n')
+    const began = performance.now()
+    let received = 0
+    for await (const chunk of socket) {
+      received += chunk.length
+      await pause(received / 8_000 - (performance.now() - began))
+    }
+    assert.ok(received > 12_000_000, `only ${received} bytes came`)
+  })
+})
