@@ -14,7 +14,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
   ],
   [
     /^src\/store\/(open|sqlite|postgres|wal-index|migrations)/,
-    ['test/store/*.test.ts', 'test/processes/{refusals,several-servers,races}.test.ts', 'test/team/freshness.test.ts'],
+    ['test/store/*.test.ts', 'test/processes/{refusals,races}.test.ts', 'test/team/freshness.test.ts'],
   ],
   [/^src\/store\//, ['test/store/*.test.ts', 'test/team/{list,search}.test.ts', 'test/tenancy.test.ts']],
   [
@@ -42,7 +42,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
     [
       'src/http/*.test.ts',
       'test/openapi/*.test.ts',
-      'test/contract/{get-or-create,connection,browser,teams,clients,errors,rate-limits,authentication,broken-requests}.test.ts',
+      'test/contract/{get-or-create,connection,browser,teams,clients,errors,rate-limits,authentication,broken-requests,large-answers}.test.ts',
     ],
   ],
 ]
