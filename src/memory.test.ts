@@ -71,7 +71,7 @@ describe('what the service remembers', () => {
     memory.refresh()
     const names = Array.from({ length: 2_000 }, (_, index) => `name ${index}`)
     const places = names.flatMap((name) =>
-      ([1, 2, 0x1000000] as const).flatMap((team) =>
+      ([1, 2, 0x1000001] as const).flatMap((team) =>
         (['caller', 'user_group', 'token'] as const).map((kind) => [kind, team, name] as const),
       ),
     )

@@ -38,6 +38,7 @@ export class Memory {
     if (asOf === undefined) return read()
     const key = quickHash(name, teamId ^ (kind.charCodeAt(0) << 24))
     const known = this.#answers.get(key)
+    // A name may be a secret: it is compared only with one of the same number, which nobody can aim at.
     if (known !== undefined && known.name === name && known.teamId === teamId && known.kind === kind)
       return known.value as T
     return after(read(), (value) => {
