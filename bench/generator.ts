@@ -57,6 +57,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   /** A request that finds all connections busy waits, and its waiting counts: nothing is left out of the figure. */
   async function open(rate: number): Promise<NonNullable<LoadResult['latencies']>> {
     const times: number[] = []
+    // In turn: one that is left unused for long is closed by the server, perhaps while we send on it.
     const idle = connections.map((_, index) => index)
     const due: number[] = []
     const serve = async (index: number) => {
@@ -70,7 +71,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     while (performance.now() < until) {
       const target = Math.floor(((performance.now() - began) / 1000) * rate)
       for (; sent < target; sent++) due.push(began + (sent / rate) * 1000)
-      while (due.length > 0 && idle.length > 0) void serve(idle.pop() ?? 0)
+      while (due.length > 0 && idle.length > 0) void serve(idle.shift() ?? 0)
       await pause(1)
     }
     while (due.length > 0 || idle.length < connections.length) await pause(1)

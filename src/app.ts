@@ -86,6 +86,7 @@ export function buildApp(options: AppOptions): Server {
     router: new Router([...routes, scrape, ...documentRoutes(operations, version)]),
     authenticate: authenticator(service, limits),
     requestId: requestIds((text, authorization) => holdsSecret(text, authorization, configuredToken)),
+    onArrived: () => service.memory.refresh(),
     log,
     onAnswered(status, exchange) {
       const seconds = exchange === undefined ? 0 : (performance.now() - exchange.began) / 1000

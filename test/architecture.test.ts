@@ -12,7 +12,7 @@ interface Kind {
 }
 
 const feature = /^src\/(?!commands\/|http\/|store\/|tokens\/)[\w-]+\//
-const pureFiles = /^src\/(errors|json|ids|clock|operator-error|quick-hash|recent|soon)\.ts$/
+const pureFiles = /^src\/(errors|json|ids|clock|operator-error|quick-hash|recent|soon|together)\.ts$/
 /** Of Node, what neither reads nor writes anything outside the process. */
 const harmless = 'node:(crypto|zlib|buffer|path|util)'
 
@@ -26,10 +26,11 @@ const kinds: Kind[] = [
     is: ({ path }) => pureFiles.test(path) || path.startsWith('src/tokens/'),
     may: {
       import: new RegExp(
-        `^(${harmless}|src/(errors|json|ids|clock|operator-error|quick-hash|recent|soon)\\.ts|src/tokens/.*)$`,
+        `^(${harmless}|src/(errors|json|ids|clock|operator-error|quick-hash|recent|soon|together)\\.ts|src/tokens/.*)$`,
       ),
     },
-    inWords: 'other rules (errors, json, ids, clock, soon, recent, tokens/) and what of Node does no input or output',
+    inWords:
+      'other rules (errors, json, ids, clock, soon, recent, together, tokens/) and what of Node does no input or output',
     because: 'rules are pure, so that they can be read, tested and trusted without a database or a socket',
   },
   {

@@ -53,7 +53,6 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
   const acquainted = new Acquainted()
 
   return (exchange, scope) => {
-    memory.refresh()
     const header = exchange.request.headers.authorization ?? ''
     const found = memory.recall('caller', 0, header, () => find(exchange, header))
     return after(found, (caller) => admit(exchange, scope, caller))

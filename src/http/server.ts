@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
+import { Together } from '../together.ts'
 import type { Authenticate } from './authenticate.ts'
 import { hasBody, readBody } from './body.ts'
 import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
@@ -15,6 +16,8 @@ export interface ServerOptions {
   router: Router<Route>
   authenticate: Authenticate
   requestId(request: IncomingMessage): string
+  /** After requests have arrived, and before any of them is served. */
+  onArrived(): void
   log: Logger
   /** Once for every answer; without an exchange for what was no HTTP. */
   onAnswered(status: number, exchange?: Exchange): void
@@ -38,12 +41,20 @@ const settings = {
  * While the database is asked whether a caller seen before may still come in, the request is read and looked up ahead:
  * that saves the second of two round trips. Nothing is answered and nothing written before the caller is admitted.
  */
-export function createHttpServer({ router, authenticate, requestId, log, onAnswered }: ServerOptions): Server {
+export function createHttpServer(options: ServerOptions): Server {
+  const { router, authenticate, requestId, onArrived, log, onAnswered } = options
   const underWay = new ExchangesUnderWay()
+
+  const serveAll = (exchanges: readonly Exchange[]) => {
+    onArrived()
+    for (const exchange of exchanges) serve(exchange)
+  }
+  const arrived = new Together<Exchange>(setImmediate, serveAll)
 
   const server = createServer(settings, (request, response) => {
     const exchange = new Exchange(request, response, requestId(request))
-    underWay.begin(exchange, () => serve(exchange))
+    // What is asked for without a body is rare and may be large: one after the other there is only one of it at a time.
+    underWay.begin(exchange, () => (hasBody(request) ? arrived.add(exchange) : serveAll([exchange])))
   })
 
   function serve(exchange: Exchange): void {

@@ -1,6 +1,5 @@
 import { ServiceError } from '../errors.ts'
 import type { NewEvent } from '../events/event.ts'
-import type { Soon } from '../soon.ts'
 
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
@@ -70,9 +69,9 @@ export interface DatabaseStats {
 /** What an engine must give. Both drivers export a function that opens one. */
 export interface Database {
   readonly engine: 'sqlite' | 'postgres'
-  read<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]>
+  read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]>
   /** Several reads, each seeing what is committed by then. */
-  look<T>(work: () => Work<T>): Soon<T>
+  look<T>(work: () => Work<T>): Promise<T>
   /** Resolves after the commit: what it returns is durable. */
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T>
   /**

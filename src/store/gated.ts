@@ -1,4 +1,3 @@
-import type { Soon } from '../soon.ts'
 import type { Database, Repeating, Row, Statement, Value, Work } from './database.ts'
 
 /** The database for someone who is still to be admitted: reads at once, writes only behind the gate. */
@@ -15,11 +14,11 @@ export class Gated implements Database {
     return this.#database.engine
   }
 
-  read<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]> {
+  read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
     return this.#database.read(statement, ...values)
   }
 
-  look<T>(work: () => Work<T>): Soon<T> {
+  look<T>(work: () => Work<T>): Promise<T> {
     return this.#database.look(work)
   }
 

@@ -4,6 +4,7 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import type { NewEvent } from '../events/event.ts'
+import { Together } from '../together.ts'
 import {
   type Database,
   nextQuery,
@@ -31,6 +32,13 @@ const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 26])
 const savepoint = sql`savepoint one`
 const release = sql`release one`
 const rollbackToSavepoint = sql`rollback to one`
+
+interface Question {
+  statement: Statement<Row>
+  values: readonly Value[]
+  resolve(rows: Row[]): void
+  reject(error: unknown): void
+}
 
 interface QueuedWrite {
   work: () => Work<unknown>
@@ -90,6 +98,7 @@ class Sqlite implements Database {
   readonly engine = 'sqlite'
   readonly #connection: DatabaseSync
   readonly #prepared = new Map<Statement<Row>, StatementSync>()
+  readonly #reads = new Together<Question>(queueMicrotask, (questions) => this.#answer(questions))
   #queue: QueuedWrite[] = []
   #draining: Promise<void> | undefined
   #commits = 0
@@ -100,7 +109,14 @@ class Sqlite implements Database {
     this.#walIndex = walIndex
   }
 
-  read<R extends Row>(statement: Statement<R>, ...values: Value[]): R[] {
+  read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
+    if (statement.types === undefined) return this.#readAlone(statement, values)
+    const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
+    this.#reads.add({ statement, values, resolve, reject })
+    return promise as Promise<unknown> as Promise<R[]>
+  }
+
+  async #readAlone<R extends Row>(statement: Statement<R>, values: readonly Value[]): Promise<R[]> {
     try {
       return this.#run(statement, values) as unknown as R[]
     } catch (error) {
@@ -108,7 +124,7 @@ class Sqlite implements Database {
     }
   }
 
-  look<T>(work: () => Work<T>): T {
+  async look<T>(work: () => Work<T>): Promise<T> {
     try {
       return this.#perform(work(), [])
     } catch (error) {
@@ -155,6 +171,16 @@ class Sqlite implements Database {
   async close(): Promise<void> {
     await this.#draining
     this.#connection.close()
+  }
+
+  #answer(questions: readonly Question[]): void {
+    for (const { statement, values, resolve, reject } of questions) {
+      try {
+        resolve(this.#run(statement, values))
+      } catch (error) {
+        reject(translate(error))
+      }
+    }
   }
 
   /** The writes that wait together share one transaction and one fsync; each still fails alone. */

@@ -3,7 +3,6 @@ import type { DataSource, DataSourceChange, NewDataSource } from '../data-source
 import type { ServiceError } from '../errors.ts'
 import type { AuditEvent } from '../events/event.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
-import type { Soon } from '../soon.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import type { Sealed, SealedToken, SealPurpose } from '../tokens/tokens.ts'
 import type {
@@ -21,7 +20,7 @@ export interface Store {
   readonly teams: Teams
   readonly keys: KeyStore
   /** The one look-up that crosses teams: it tells which team a caller belongs to. */
-  findCaller(apiTokenHash: Uint8Array): Soon<Caller | undefined>
+  findCaller(apiTokenHash: Uint8Array): Promise<Caller | undefined>
   /** Notes when an API token was used. */
   noteUse(apiTokenId: number, now: number): Promise<void>
   /**
@@ -48,12 +47,12 @@ export interface TeamStore {
 }
 
 export interface UserGroups {
-  find(providedId: string): Soon<UserGroup | undefined>
+  find(providedId: string): Promise<UserGroup | undefined>
   /** The one decision about races: the row that was there first wins, and everybody gets it. */
   getOrCreate(make: () => NewUserGroup, now: number): Promise<{ group: UserGroup; created: boolean }>
   /** Exactly one of those who replace the same token wins; the others fail with `token_already_rotated`. */
   replaceToken(current: Uint8Array, replacement: TokenReplacement, now: number): Promise<UserGroup>
-  verify(token: Uint8Array): Soon<Verified | undefined>
+  verify(token: Uint8Array): Promise<Verified | undefined>
   get(providedId: string): Promise<UserGroupRecord | undefined>
   /** In the order they were made, from behind `after`; `prefix` begins the id or the name, whatever its ASCII case. */
   list(query: ListQuery): Promise<Page<UserGroupRecord>>

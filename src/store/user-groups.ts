@@ -28,9 +28,9 @@ export class UserGroupStore implements UserGroups {
     this.#actor = actor
   }
 
-  find(providedId: string): Soon<UserGroup | undefined> {
+  find(providedId: string): Promise<UserGroup | undefined> {
     const rows = this.#database.read(statements.byProvidedId, this.#actor.teamId, providedId)
-    return after(rows, ([row]) => row && this.#userGroup(row))
+    return rows.then(([row]) => row && this.#userGroup(row))
   }
 
   async getOrCreate(make: () => NewUserGroup, now: number): Promise<{ group: UserGroup; created: boolean }> {
@@ -91,13 +91,14 @@ export class UserGroupStore implements UserGroups {
     return this.#userGroup(row)
   }
 
-  verify(token: Uint8Array): Soon<Verified | undefined> {
-    const { teamId } = this.#actor
-    return after(this.#database.read(statements.verifyCurrent, teamId, token), ([current]) => {
-      if (current !== undefined) return this.#verified(current)
-      const former = this.#database.read(statements.verifyFormer, teamId, token)
-      return after(former, ([row]) => row && this.#verified(row))
-    })
+  verify(token: Uint8Array): Promise<Verified | undefined> {
+    const current = this.#database.read(statements.verifyCurrent, this.#actor.teamId, token)
+    return current.then(([row]) => (row ? this.#verified(row) : this.#verifyFormer(token)))
+  }
+
+  async #verifyFormer(token: Uint8Array): Promise<Verified | undefined> {
+    const [row] = await this.#database.read(statements.verifyFormer, this.#actor.teamId, token)
+    return row && this.#verified(row)
   }
 
   #verified([providedId, name, disabled, mappingJson, properties, validUntil]: statements.VerifiedRow): Soon<Verified> {

@@ -3,9 +3,10 @@ import { OperatorError } from '../../operator-error.ts'
 import { type Database, run, type Statement, sql, type Work } from '../database.ts'
 import { initial } from './001-initial.ts'
 import { fewerIndexEntries } from './002-fewer-index-entries.ts'
+import { formerTokensInGrace } from './003-former-tokens-in-grace.ts'
 
 /** Forward only, in order: the number of a migration is its place in this list. */
-const migrations: readonly (readonly Statement<[]>[])[] = [initial, fewerIndexEntries]
+const migrations: readonly (readonly Statement<[]>[])[] = [initial, fewerIndexEntries, formerTokensInGrace]
 
 const createVersions = sql`create table if not exists schema_version (
   version bigint primary key,
