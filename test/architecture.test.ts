@@ -70,7 +70,7 @@ const kinds: Kind[] = [
     is: ({ path }) => path.startsWith('src/store/'),
     may: {
       import:
-        /^(node:.*|pg|src\/(store|tokens)\/.*|src\/(errors|operator-error|json|quick-hash|soon)\.ts|src\/[\w-]+\/(user-group|api-token|team|data-source|data-schema|event)\.ts)$/,
+        /^(node:.*|pg|src\/(store|tokens)\/.*|src\/(errors|operator-error|json|quick-hash|soon|together)\.ts|src\/[\w-]+\/(user-group|api-token|team|data-source|data-schema|event)\.ts)$/,
       types: /^src\/clock\.ts$/,
     },
     inWords: 'the store, tokens/, the rules, node:*, pg',
