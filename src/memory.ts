@@ -24,7 +24,7 @@ export class Memory {
     this.#version = version
   }
 
-  /** Forgets everything if anything has changed. Once in a request is enough: what changes later came after it. */
+  /** Forgets everything if anything has changed: to be called after a request has arrived, for it and all before it. */
   refresh(): void {
     const version = this.#version()
     if (version === this.#asOf) return

@@ -6,7 +6,7 @@ import { quickStart } from './quick-start.ts'
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 // As in `npm start`.
-const smallYoungHeap = '--max-semi-space-size=8'
+const smallHeap = ['--max-semi-space-size=8', '--heap-growing-percent=35']
 
 export const testApiToken = 'uga_test_only_0123456789abcdefghij'
 
@@ -33,7 +33,7 @@ export async function startService(
   environment: Environment,
   { under = [], program = main }: Started = {},
 ): Promise<ServiceProcess> {
-  const [command = '', ...args] = [...under, process.execPath, smallYoungHeap, program, 'serve']
+  const [command = '', ...args] = [...under, process.execPath, ...smallHeap, program, 'serve']
   const child = spawn(command, args, {
     env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe'],
