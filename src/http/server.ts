@@ -46,7 +46,12 @@ export function createHttpServer(options: ServerOptions): Server {
   const underWay = new ExchangesUnderWay()
 
   const serveAll = (exchanges: readonly Exchange[]) => {
-    onArrived()
+    try {
+      onArrived()
+    } catch (error) {
+      for (const exchange of exchanges) fail(exchange, error)
+      return
+    }
     for (const exchange of exchanges) serve(exchange)
   }
   const arrived = new Together<Exchange>(setImmediate, serveAll)
