@@ -3,20 +3,22 @@ import type { Socket } from 'node:net'
 import { ServiceError } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 import { asText, lastAnswer, unparsable } from './failure.ts'
+import { endWith, hasReadEnough, limitReading } from './linger.ts'
 
 /** What Node would answer in a shape of its own, or not at all. */
-export function answerOddRequests(server: Server): void {
-  server.on('connect', (_request, socket: Socket) =>
-    endWith(socket, new ServiceError('invalid_request', { message: 'This is no proxy: CONNECT is not served.' })),
-  )
+export function answerOddRequests(server: Server, underWay: ExchangesUnderWay): void {
+  server.on('connect', (_request, socket: Socket) => {
+    underWay.endWith(
+      socket,
+      new ServiceError('invalid_request', { message: 'This is no proxy: CONNECT is not served.' }),
+    )
+    // Nobody else reads from it any more.
+    socket.on('data', () => hasReadEnough(socket) && socket.pause())
+  })
   server.on('checkExpectation', (_request, response: ServerResponse) => {
     const { headers, body } = lastAnswer(new ServiceError('expectation_failed'))
     response.writeHead(417, headers).end(body)
   })
-}
-
-function endWith(socket: Socket, failure: ServiceError): void {
-  socket.end(asText(failure), () => socket.destroy())
 }
 
 const mostAhead = { ofOne: 100, ofAll: 1_000 }
@@ -24,6 +26,8 @@ const mostAhead = { ofOne: 100, ofAll: 1_000 }
 interface Connection {
   socket: Socket
   last: Exchange
+  /** The one before the last, when its answer was not gone as the last began. */
+  before: Exchange | undefined
   /** Requests that came before the answer to the one before them was gone. */
   ahead: number
 }
@@ -32,6 +36,7 @@ interface Connection {
 export class ExchangesUnderWay {
   readonly #connections = new WeakMap<Socket, Connection>()
   readonly #waiting = new Set<Connection>()
+  readonly #ending = new WeakSet<Socket>()
   #ahead = 0
 
   /** Lets a request proceed once the answer before it on the same connection is gone. */
@@ -39,15 +44,20 @@ export class ExchangesUnderWay {
     const { socket } = exchange.request
     const connection = this.#connections.get(socket) ?? this.#open(socket, exchange)
     const { last } = connection
+    const isNext = last === exchange || last.response.writableFinished
+    connection.before = isNext ? undefined : last
     connection.last = exchange
     // Nobody is there to be answered: what is asked for must not happen behind their back.
-    if (!socket.writable) return
-    if (last === exchange || last.response.writableFinished) proceed()
+    if (!socket.writable) {
+      if (hasReadEnough(socket)) socket.pause()
+      return
+    }
+    if (isNext) proceed()
     else this.#wait(connection, last, proceed)
   }
 
   #open(socket: Socket, last: Exchange): Connection {
-    const connection = { socket, last, ahead: 0 }
+    const connection = { socket, last, before: undefined, ahead: 0 }
     this.#connections.set(socket, connection)
     socket.once('close', () => this.#count(connection, -connection.ahead))
     return connection
@@ -82,19 +92,27 @@ export class ExchangesUnderWay {
     connection.socket.destroy()
   }
 
-  /** Answers what Node could not parse as HTTP. Returns the status, or undefined when nobody is there to read it. */
+  /** Answers what Node could not parse as HTTP. Returns the status, or undefined when there is nothing to answer. */
   answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): number | undefined {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy()
-      return undefined
-    }
-    const failure = unparsable(error)
-    const end = () => endWith(socket, failure)
-    const last = this.#connections.get(socket)?.last
-    if (last === undefined || last.response.writableFinished) end()
-    else if (last.request.complete) last.response.once('finish', end)
-    else if (last.response.headersSent) socket.destroy()
-    else end()
-    return failure.status
+    if (error.code === 'ECONNRESET') socket.destroy()
+    if (socket.writable && !this.#ending.has(socket)) return this.endWith(socket, unparsable(error))
+    // Node says the same of all that comes behind.
+    if (hasReadEnough(socket)) socket.pause()
+    return undefined
+  }
+
+  /** Makes this the last answer on the connection, behind those under way. */
+  endWith(socket: Socket, failure: ServiceError): number | undefined {
+    this.#ending.add(socket)
+    limitReading(socket)
+    const { last, before } = this.#connections.get(socket) ?? {}
+    const broken = last?.request.complete === false ? last : undefined
+    // A second answer to the same request would be taken for the answer to the next.
+    const isAnswered = () => broken?.response.headersSent === true
+    const end = () => endWith(socket, isAnswered() ? '' : asText(failure))
+    const previous = broken === undefined ? last : before
+    if (previous === undefined || previous.response.writableFinished) end()
+    else previous.response.once('finish', end)
+    return isAnswered() ? undefined : failure.status
   }
 }

@@ -53,7 +53,8 @@ export class Exchange {
     const goOn = response.write(text.slice(from, to))
     if (isLast) response.end()
     else if (goOn) this.#sendInPieces(text, to)
-    else response.once('drain', () => this.#sendInPieces(text, to))
+    // Node forgets to tell the response when a CONNECT comes behind it.
+    else this.request.socket.once('drain', () => this.#sendInPieces(text, to))
   }
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { type ErrorCode, errorBody, ServiceError } from '../errors.ts'
 import { browserHeaders } from './browser-headers.ts'
 import { type Exchange, json, standingHeaders } from './exchange.ts'
-import { lingerBriefly } from './linger.ts'
+import { lingerOver } from './linger.ts'
 
 const ofNode: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -20,7 +20,7 @@ export function answerFailure(exchange: Exchange, error: unknown, log: Logger): 
   if (failure.code === 'unavailable') exchange.addHeaders({ 'Retry-After': secondsToRetry })
   // Nobody waits for the rest of such a body.
   if (failure.code === 'body_too_large') exchange.isLast = true
-  lingerBriefly(exchange.request)
+  lingerOver(exchange.request)
   exchange.addHeaders({ ...browserHeaders, ...failure.headers })
   exchange.answer(failure.status, json, JSON.stringify(errorBody(failure, exchange.id)))
   return failure.status

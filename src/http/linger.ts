@@ -1,29 +1,55 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { hasBody } from './body.ts'
 
 const lingerFor = 2_000
 const lingerBytes = 1024 * 1024
 
+/** Up to where a connection is read whose last answer is under way. */
+const limits = new WeakMap<Socket, number>()
+
 /**
- * A refused request may still be sending its body. Closing at once would reset the connection and lose the answer on
- * its way; reading on for ever would serve a flood. So we read on for a moment, and then hang up. To be called before
- * the answer is sent: behind it Node drops what nobody reads, without a limit.
+ * A client may still be sending when it gets the last answer. Closing at once would reset the connection and lose the
+ * answer on its way; reading on for ever would serve a flood. So we say that nothing more comes, read on for a moment,
+ * and then hang up.
  */
-export function lingerBriefly(request: IncomingMessage): void {
+export function lingerWhenClosing(server: Server): void {
+  server.on('connection', (socket: Socket) => {
+    // Node's way to close behind the last answer, which would not wait for what is still coming in.
+    socket.destroySoon = () => endWith(socket)
+  })
+}
+
+export function endWith(socket: Socket, text = ''): void {
+  if (socket.writableEnded) return
+  limitReading(socket)
+  // When the other side has ended too, the socket is destroyed by itself.
+  socket.end(text, () => hangUpLater(socket))
+}
+
+/**
+ * The client of a refused request may still be sending its body. To be called before the answer is sent: behind it Node
+ * drops what nobody reads, without a limit.
+ */
+export function lingerOver(request: IncomingMessage): void {
   if (!hasBody(request) || request.complete || request.destroyed) return
   const { socket } = request
-  const limit = socket.bytesRead + lingerBytes
-  const hangUp = setTimeout(() => socket.destroy(), lingerFor)
-  request.on('data', () => {
-    if (socket.bytesRead > limit) request.pause()
-  })
-  // Node's way to close behind the last answer, which would not wait for what is still coming in.
-  socket.destroySoon = () => socket.end()
-  const settle = () => {
-    clearTimeout(hangUp)
-    Reflect.deleteProperty(socket, 'destroySoon')
-    if (socket.writableEnded) socket.destroy()
-  }
-  request.once('end', settle)
-  socket.once('close', settle)
+  limitReading(socket)
+  request.on('data', () => hasReadEnough(socket) && request.pause())
+  const hangUp = hangUpLater(socket)
+  request.once('end', () => clearTimeout(hangUp))
+}
+
+export function limitReading(socket: Socket): void {
+  limits.set(socket, socket.bytesRead + lingerBytes)
+}
+
+export function hasReadEnough(socket: Socket): boolean {
+  return socket.bytesRead > (limits.get(socket) ?? Number.POSITIVE_INFINITY)
+}
+
+function hangUpLater(socket: Socket): NodeJS.Timeout {
+  const timer = setTimeout(() => socket.destroy(), lingerFor)
+  socket.once('close', () => clearTimeout(timer))
+  return timer
 }

@@ -8,6 +8,7 @@ import { hasBody, readBody } from './body.ts'
 import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { answerFailure } from './failure.ts'
+import { lingerWhenClosing } from './linger.ts'
 import type { Answer, Route } from './operation.ts'
 import type { Router } from './router.ts'
 import { hangUpOnSlowReaders } from './slow-readers.ts'
@@ -130,7 +131,8 @@ export function createHttpServer(options: ServerOptions): Server {
     const status = underWay.answerUnparsable(error, socket as Socket)
     if (status !== undefined) onAnswered(status)
   })
-  answerOddRequests(server)
+  answerOddRequests(server, underWay)
+  lingerWhenClosing(server)
   const lookAtReader = hangUpOnSlowReaders(server)
   return server
 }

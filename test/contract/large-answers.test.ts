@@ -6,6 +6,7 @@ import { engines } from '../support/engines.ts'
 import { Premises } from '../support/premises.ts'
 import { testApiToken } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
+import { RawConnection, requestText } from './raw-connection.ts'
 
 describe('the largest page of the list', () => {
   const note = '😀'.repeat(2_000) + 'x'.repeat(55_000)
@@ -48,4 +49,38 @@ describe('the largest page of the list', () => {
     }
     assert.ok(received > 12_000_000, `only ${received} bytes came`)
   })
+
+  const garbage = '\0garbage '.repeat(40_000)
+  const badChunk = `${requestText('POST', '/api/user', '', { 'Content-Length': '', 'Transfer-Encoding': 'chunked' })}zz`
+  for (const [behind, text, answered] of [
+    ['garbage', garbage, 400],
+    ['a request whose body is garbage', badChunk + garbage, 400],
+    ['a CONNECT', `CONNECT elsewhere:80 HTTP/1.1\r\nHost: elsewhere\r\n\r\n${garbage}`, 400],
+    ['a request that expects a miracle', requestText('GET', '/api/user', garbage, { Expect: 'miracles' }), 417],
+    ['a request too large to be read', requestText('POST', '/api/user', garbage, headers), 413],
+  ] as const)
+    it(`arrives whole with ${behind} sent right behind it, which has an answer of its own`, async () => {
+      const connection = new RawConnection(url).send(requestText('GET', '/api/user_groups?limit=200'), text)
+      await pause(200)
+      const page = await connection.answer()
+      assert.equal(page.body.user_groups.length, 200)
+      const last = await connection.answer()
+      assert.equal(last.status, answered)
+      assert.equal(last.headers.connection, 'close')
+      assert.equal(await connection.rest(), '')
+    })
+
+  for (const [how, more] of [
+    ['before garbage', {}],
+    ['before garbage as the last answer', { Connection: 'close' }],
+  ] as const)
+    it(`arrives whole ${how}, a hundred times in pieces of five`, async () => {
+      const asked = requestText('GET', '/api/user_groups?limit=5', '', more)
+      for (let round = 0; round < 100; round += 1) {
+        const connection = new RawConnection(url).send(asked, garbage)
+        const page = await connection.answer()
+        assert.equal(page.body.user_groups.length, 5)
+        connection.close()
+      }
+    })
 })

@@ -27,7 +27,7 @@ export class RawConnection {
       const answer = this.#take()
       if (answer) return answer
       const { done, value } = await this.#chunks.next()
-      if (done) throw new Error(`the connection ended with ${JSON.stringify(this.#received.toString())}`)
+      if (done) throw new Error(`the connection ended with ${JSON.stringify(this.#received.toString().slice(0, 500))}`)
       this.#received = Buffer.concat([this.#received, value])
     }
   }
