@@ -1,8 +1,16 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-const ways = ['dripping headers', 'dripping a body', 'not reading an answer', 'not reading many answers'] as const
+const ways = [
+  'dripping headers',
+  'dripping a body',
+  'crumbling a body',
+  'not reading an answer',
+  'not reading many answers',
+] as const
 export type Way = (typeof ways)[number]
+
+const crumb = '1\r\n \r\n'
 
 /** A client that was cut off, or has not been yet. */
 export interface SlowClient {
@@ -99,7 +107,8 @@ class Connection {
 
   /** One byte more; it is also how a client that does not read learns that it was cut off. */
   drip(): void {
-    if (this.way !== 'not reading an answer' && this.#socket.writable) this.#socket.write('x')
+    if (this.way !== 'not reading an answer' && this.#socket.writable)
+      this.#socket.write(this.way === 'crumbling a body' ? crumb : 'x')
   }
 
   close(): void {
@@ -111,6 +120,8 @@ function opening(way: Way, apiToken: string): string {
   if (way === 'dripping headers') return 'GET /api/user HTTP/1.1\r\nHost: test\r\nX-Slow: '
   if (way === 'dripping a body')
     return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`
+  if (way === 'crumbling a body')
+    return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${crumb.repeat(20_000)}`
   if (way === 'not reading an answer') return 'GET /api/openapi.json HTTP/1.1\r\nHost: test\r\n\r\n'
   return `GET /api/user_groups?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\n\r\n`.repeat(30)
 }

@@ -79,7 +79,7 @@ export function buildApp(options: AppOptions): Server {
   const isLogging = log.isLevelEnabled('info')
   const scrape: Route = {
     ...{ id: 'metrics', method: 'GET', path: '/metrics', scope: 'admin', takesBody: false },
-    answer: async () => ({ type: metrics.registry.contentType, text: await collectMetrics() }),
+    answer: async () => ({ type: metrics.registry.contentType, content: await collectMetrics() }),
   }
   const routes = operations.map((operation) => routeOf(operation, service))
   return createHttpServer({

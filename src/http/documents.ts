@@ -8,8 +8,8 @@ const open = { method: 'GET', scope: null, takesBody: false } as const
 
 /** The service describes itself: for programs, and for people with a browser. Neither needs a token. */
 export function documentRoutes(operations: readonly Operation[], version: string): Route[] {
-  const document = { type: json, text: JSON.stringify(openApiDocument(operations, version)) }
-  const page = { type: 'text/html; charset=utf-8', text: docsPage(operations, version) }
+  const document = { type: json, content: Buffer.from(JSON.stringify(openApiDocument(operations, version))) }
+  const page = { type: 'text/html; charset=utf-8', content: Buffer.from(docsPage(operations, version)) }
   const served = (id: string, path: string, answer: Answer, headers: Record<string, string>): Route => ({
     ...{ ...open, id, path },
     answer(exchange) {

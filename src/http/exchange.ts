@@ -4,8 +4,6 @@ import type { Caller } from '../api-tokens/api-token.ts'
 
 export const json = 'application/json; charset=utf-8'
 
-const piece = 64 * 1024
-
 /** One request and its one answer. */
 export class Exchange {
   readonly request: IncomingMessage
@@ -19,7 +17,7 @@ export class Exchange {
   admission: Promise<void> | undefined
   /** No other request is read from the connection. */
   isLast: boolean
-  /** The length of an answer that is kept until the last of it is sent. */
+  /** How much of the answer has not been given to the connection yet. */
   kept = 0
   #more: string[] | undefined
 
@@ -35,39 +33,44 @@ export class Exchange {
     this.#more = [...(this.#more ?? []), ...Object.entries(headers).flat()]
   }
 
-  answer(status: number, type: string, text: string): void {
-    const headers = standingHeaders(this.id, type, text)
+  answer(status: number, type: string, content: string | Buffer): void {
+    this.#writeHead(status, type, Buffer.byteLength(content))
+    this.response.end(content)
+  }
+
+  /** For a long answer: no faster than it is taken, so that it can be seen whether the client reads. */
+  answerInPieces(status: number, type: string, pieces: readonly string[]): void {
+    this.#writeHead(
+      status,
+      type,
+      pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
+    )
+    this.kept = pieces.reduce((sum, { length }) => sum + length, 0)
+    this.#send([...pieces])
+  }
+
+  #writeHead(status: number, type: string, length: number): void {
+    const headers = standingHeaders(this.id, type, length)
     if (this.#more !== undefined) headers.push(...this.#more)
     if (this.isLast) headers.push('Connection', 'close')
     this.response.writeHead(status, headers)
-    if (text.length <= piece) this.response.end(text)
-    else this.#sendInPieces(text, 0)
   }
 
-  /** As fast as they are taken, and no faster: so it can be seen whether a client reads. */
-  #sendInPieces(text: string, from: number): void {
-    const { response } = this
-    const to = endOfPiece(text, from)
-    const isLast = to === text.length
-    this.kept = isLast ? 0 : text.length
-    const goOn = response.write(text.slice(from, to))
-    if (isLast) response.end()
-    else if (goOn) this.#sendInPieces(text, to)
-    // Node forgets to tell the response when a CONNECT comes behind it.
-    else this.request.socket.once('drain', () => this.#sendInPieces(text, to))
+  #send(pieces: string[]): void {
+    for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+      this.kept -= piece.length
+      if (this.response.write(piece)) continue
+      // Not of the response: Node forgets to tell it when a CONNECT comes behind.
+      this.request.socket.once('drain', () => this.#send(pieces))
+      return
+    }
+    this.response.end()
   }
-}
-
-/** Not between the two halves of a character. */
-function endOfPiece(text: string, from: number): number {
-  const end = Math.min(from + piece, text.length)
-  return /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end
 }
 
 /** On every answer: a shared cache keys on the URL, and would hand one customer's token to another. */
-export function standingHeaders(id: string, type: string, text: string): string[] {
-  const length = String(Buffer.byteLength(text))
-  const named = ['X-Request-Id', id, 'Content-Type', type, 'Content-Length', length]
+export function standingHeaders(id: string, type: string, length: number): string[] {
+  const named = ['X-Request-Id', id, 'Content-Type', type, 'Content-Length', String(length)]
   named.push('Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff')
   return named
 }

@@ -45,7 +45,7 @@ export function unparsable(error: NodeJS.ErrnoException): ServiceError {
 export function lastAnswer(failure: ServiceError): { headers: string[]; body: string } {
   const id = randomUUID()
   const body = JSON.stringify(errorBody(failure, id))
-  const headers = [...standingHeaders(id, json, body), ...Object.entries(browserHeaders).flat()]
+  const headers = [...standingHeaders(id, json, Buffer.byteLength(body)), ...Object.entries(browserHeaders).flat()]
   return { headers: [...headers, 'Connection', 'close'], body }
 }
 

@@ -5,6 +5,7 @@ import type { Service } from '../service.ts'
 import { after, type Soon } from '../soon.ts'
 import type { TeamStore } from '../store/store.ts'
 import { type Exchange, json } from './exchange.ts'
+import { inPieces } from './pieces.ts'
 import { queryOf } from './router.ts'
 import { validator } from './validate.ts'
 
@@ -96,7 +97,8 @@ export interface Route {
 
 export interface Answer {
   type: string
-  text: string
+  /** A long one in pieces. */
+  content: string | Buffer | readonly string[]
 }
 
 /** Turns a declaration into a route. */
@@ -117,14 +119,14 @@ type ReplyOf<Reply extends TProperties> = Static<TObject<Reply>>
 /** A reply as it goes out: for one that is remembered and given again. */
 export class Written<Reply extends object> implements Answer {
   readonly type = json
-  readonly text: string
+  readonly content: string
 
   constructor(reply: Reply) {
-    this.text = JSON.stringify({ success: 1, ...reply })
+    this.content = JSON.stringify({ success: 1, ...reply })
   }
 
   get reply(): Reply {
-    const { success, ...reply } = JSON.parse(this.text)
+    const { success, ...reply } = JSON.parse(this.content)
     return reply
   }
 }
@@ -133,17 +135,26 @@ function success(reply: object): Answer {
   return reply instanceof Written ? reply : new Written(reply)
 }
 
+function isList({ method, reply }: Operation): boolean {
+  return method === 'GET' && Object.values(reply).some(Type.IsArray)
+}
+
+function successOfList(page: object): Answer {
+  return { type: json, content: inPieces({ success: 1, ...page }) }
+}
+
 function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] {
   const { store, tokens, memory, clock } = service
   const readBody = bodyReader(declared)
   const readQuery = declared.query && validator(declared.query, 'The query')
+  const write = isList(declared) ? successOfList : success
   return ({ caller, admission, request }, id, given) => {
     if (caller === null) throw new Error(`${declared.id} was reached without authentication`)
     const body = readBody(given)
     const query = readQuery?.(queryOf(request.url ?? ''))
     const { teamId } = caller
     const team = store.forTeam(teamId, caller.name, admission)
-    return after(declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock }), success)
+    return after(declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock }), write)
   }
 }
 

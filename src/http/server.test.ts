@@ -11,7 +11,7 @@ it('what fails before the requests that arrived together are served fails them, 
   let isBroken = true
   const route = { id: 'any', method: 'POST', path: '/any', scope: null, takesBody: true }
   const server = createHttpServer({
-    router: new Router([{ ...route, answer: () => ({ type: 'text/plain', text: 'served' }) }]),
+    router: new Router([{ ...route, answer: () => ({ type: 'text/plain', content: 'served' }) }]),
     authenticate: () => undefined,
     requestId: () => 'one',
     onArrived() {

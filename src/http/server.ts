@@ -59,8 +59,7 @@ export function createHttpServer(options: ServerOptions): Server {
 
   const server = createServer(settings, (request, response) => {
     const exchange = new Exchange(request, response, requestId(request))
-    // What is asked for without a body is rare and may be large: one after the other there is only one of it at a time.
-    underWay.begin(exchange, () => (hasBody(request) ? arrived.add(exchange) : serveAll([exchange])))
+    underWay.begin(exchange, () => (isBrief(request) ? arrived.add(exchange) : serveAll([exchange])))
   })
 
   function serve(exchange: Exchange): void {
@@ -113,9 +112,10 @@ export function createHttpServer(options: ServerOptions): Server {
       )
   }
 
-  function finishAdmitted(exchange: Exchange, { type, text }: Answer): void {
+  function finishAdmitted(exchange: Exchange, { type, content }: Answer): void {
     exchange.isLast ||= !server.listening
-    exchange.answer(200, type, text)
+    if (typeof content === 'string' || Buffer.isBuffer(content)) exchange.answer(200, type, content)
+    else exchange.answerInPieces(200, type, content)
     lookAtReader(exchange)
     onAnswered(200, exchange)
   }
@@ -135,6 +135,14 @@ export function createHttpServer(options: ServerOptions): Server {
   lingerWhenClosing(server)
   const lookAtReader = hangUpOnSlowReaders(server)
   return server
+}
+
+/**
+ * What is asked for without a body is rare and may be large: one after the other there is only one of it at a time. And
+ * what comes in chunks, of one byte perhaps, Node keeps as it comes until it is read.
+ */
+function isBrief(request: IncomingMessage): boolean {
+  return hasBody(request) && request.headers['transfer-encoding'] === undefined
 }
 
 function refuseWithoutHost({ headers, httpVersion }: IncomingMessage): void {
