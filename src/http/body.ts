@@ -44,7 +44,7 @@ export function readBody(
 
 const leastRoom = 1024
 
-/** Into one buffer that grows: kept as they come, a hundred thousand chunks of a byte would take a hundred times that. */
+/** Into one buffer that grows: kept as they come, chunks of a byte take fifty times their size. */
 function appended(body: Buffer, length: number, chunk: Buffer): Buffer {
   const needed = length + chunk.length
   const room = needed <= body.length ? body : Buffer.allocUnsafeSlow(Math.max(leastRoom, 2 * needed))

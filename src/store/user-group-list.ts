@@ -7,6 +7,8 @@ import * as statements from './user-group-statements.ts'
 const few = 2_000
 const stretch = 10_000
 
+const mostText = 256 * 1024
+
 /** A page in the order the groups were made, so that those made or deleted meanwhile shift nothing. */
 export async function listUserGroups(
   database: Database,
@@ -19,11 +21,21 @@ export async function listUserGroups(
     query.prefix === undefined
       ? await database.read(statements.listAfter, teamId, asked.after, asked.limit)
       : await listByPrefix(database, teamId, asked, query.prefix)
-  const page = rows.slice(0, query.limit)
+  const page = rows.slice(0, Math.min(query.limit, fitting(rows)))
   return {
     items: page.map((row) => userGroupRecord(teamId, row)),
-    next: rows.length > query.limit ? (page.at(-1)?.[0] ?? null) : null,
+    next: rows.length > page.length ? (page.at(-1)?.[0] ?? null) : null,
   }
+}
+
+/** How many of the first fill a page: large ones, but the first, wait for the next, so that no answer becomes large. */
+function fitting(rows: readonly statements.RecordRow[]): number {
+  let text = 0
+  const beyond = rows.findIndex(([, , , mapping, properties]) => {
+    text += mapping.length + properties.length
+    return text > mostText
+  })
+  return beyond === -1 ? rows.length : Math.max(1, beyond)
 }
 
 /**

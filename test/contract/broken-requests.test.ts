@@ -187,6 +187,24 @@ for (const engine of engines.slice(0, 1))
       assertError(await answerTo(announced), 413, 'body_too_large')
     })
 
+    it('has one answer, also when it was refused before the rest of its body broke off', async () => {
+      const strangers = { ...chunked, Authorization: 'Token nobodys' }
+      const connection = new RawConnection(service.url).send(requestText('POST', '/api/user', '1\r\n{\r\n', strangers))
+      assertError(await connection.answer(), 401, 'invalid_api_token')
+      assert.equal(await connection.send('no chunk\r\n').rest(), '')
+    })
+
+    it('may come in as many chunks as it has bytes', async () => {
+      const body = JSON.stringify({ user_group_id: randomUUID(), filler: 'é€😀'.repeat(500) })
+      const bytes = [...Buffer.from(body)].flatMap((byte) => [
+        Buffer.from('1\r\n'),
+        Buffer.of(byte),
+        Buffer.from('\r\n'),
+      ])
+      const text = requestText('GET', '/api/user', '', chunked)
+      assertFound(await answerTo(text, Buffer.concat(bytes), '0\r\n\r\n'), true)
+    })
+
     it('cannot reach the prototype of an object', async () => {
       const id = randomUUID()
       const evil = '{"name":"evil","user_group_id":"evil","mapping":{"a":1}}'

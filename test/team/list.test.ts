@@ -54,6 +54,20 @@ for (const engine of engines)
       for (const secret of [token, fresh, 'ugt_']) assert.ok(!JSON.stringify(body).includes(secret))
     })
 
+    it('ends a page early where its groups are large, and goes on with the next', async () => {
+      const word = randomUUID()
+      const ids = times(10, (i) => `${word} ${i}`)
+      for (const id of ids) await team.newGroup(id, { properties: { note: 'x'.repeat(60_000) } })
+      assert.deepEqual(await team.pages({ q: word }), [ids.slice(0, 4), ids.slice(4, 8), ids.slice(8)])
+      assert.deepEqual(await team.pages({ q: word, limit: '3' }), [
+        ids.slice(0, 3),
+        ids.slice(3, 6),
+        ids.slice(6, 9),
+        ids.slice(9),
+      ])
+      for (const id of ids) await team.send('DELETE', `/api/user_groups/${encodeURIComponent(id)}`)
+    })
+
     it('has the newest last', async () => {
       const ids = await newGroups(12)
       assert.deepEqual((await team.pages()).flat().slice(-12), ids)
