@@ -121,7 +121,7 @@ function opening(way: Way, apiToken: string): string {
   if (way === 'dripping a body')
     return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`
   if (way === 'crumbling a body')
-    return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${crumb.repeat(20_000)}`
+    return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${crumb.repeat(40_000)}`
   if (way === 'not reading an answer') return 'GET /api/openapi.json HTTP/1.1\r\nHost: test\r\n\r\n'
   return `GET /api/user_groups?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\n\r\n`.repeat(30)
 }
