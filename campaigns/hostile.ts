@@ -27,8 +27,8 @@ export const hostile: Campaign = {
       rewrites: [
         {
           file: 'http/connections.ts',
-          find: 'const failure = unparsable(error)',
-          replace: "const failure = unparsable(error); if (error.code === 'HPE_INVALID_METHOD') throw error",
+          find: "if (error.code === 'ECONNRESET') socket.destroy()",
+          replace: "if (error.code === 'HPE_INVALID_METHOD') throw error",
         },
       ],
     },

@@ -9,9 +9,7 @@ export const listUserGroups = operation({
   id: 'user_group.list',
   method: 'GET',
   path: '/api/user_groups',
-  summary:
-    'List the user groups of the team, newest last; q begins their id or name. Never a token. ' +
-    'A page ends early where its groups are large: follow next_cursor until it is null.',
+  summary: 'List the user groups, newest last, large ones on shorter pages; q begins their id or name. Never a token.',
   scope: 'provision',
   query: ListQuery,
   reply: { user_groups: Type.Array(UserGroupRecordOut), next_cursor: TextOrNull },
