@@ -49,7 +49,5 @@ export function hasReadEnough(socket: Socket): boolean {
 }
 
 function hangUpLater(socket: Socket): NodeJS.Timeout {
-  const timer = setTimeout(() => socket.destroy(), lingerFor)
-  socket.once('close', () => clearTimeout(timer))
-  return timer
+  return setTimeout(() => socket.destroy(), lingerFor).unref()
 }

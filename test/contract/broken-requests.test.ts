@@ -194,6 +194,17 @@ for (const engine of engines.slice(0, 1))
       assert.equal(await connection.send('no chunk\r\n').rest(), '')
     })
 
+    it('may be followed by the next on its connection, many times, and nothing is said of it', async () => {
+      const text = requestText('POST', '/api/user', 'x'.repeat(100_000), { Authorization: 'Token nobodys' })
+      const connection = new RawConnection(service.url)
+      for (let round = 0; round < 20; round += 1) {
+        assertError(await connection.send(text.slice(0, -1_000)).answer(), 401, 'invalid_api_token')
+        connection.send(text.slice(-1_000))
+      }
+      connection.close()
+      assert.doesNotMatch(service.output().stderr, /Warning/)
+    })
+
     it('may come in as many chunks as it has bytes', async () => {
       const body = JSON.stringify({ user_group_id: randomUUID(), filler: 'é€😀'.repeat(500) })
       const bytes = [...Buffer.from(body)].flatMap((byte) => [
