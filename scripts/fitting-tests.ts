@@ -14,7 +14,12 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
   ],
   [
     /^src\/store\/(open|sqlite|postgres|wal-index|migrations)/,
-    ['test/store/*.test.ts', 'test/processes/{refusals,races}.test.ts', 'test/team/freshness.test.ts'],
+    [
+      'src/store/*.test.ts',
+      'test/store/*.test.ts',
+      'test/processes/{refusals,races}.test.ts',
+      'test/team/freshness.test.ts',
+    ],
   ],
   [/^src\/store\//, ['test/store/*.test.ts', 'test/team/{list,search}.test.ts', 'test/tenancy.test.ts']],
   [
@@ -32,6 +37,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
   [
     /^src\/http\/(metrics|connections|health|server)\.ts$/,
     [
+      'src/http/*.test.ts',
       'test/contract/{connection,errors,clients,browser}.test.ts',
       'test/processes/{start,workers,keys,shutdown}.test.ts',
       'test/openapi/document.test.ts',
