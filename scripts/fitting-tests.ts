@@ -40,6 +40,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
       'src/http/*.test.ts',
       'test/contract/{connection,errors,clients,browser}.test.ts',
       'test/processes/{start,workers,keys,shutdown}.test.ts',
+      'test/team/freshness.test.ts',
       'test/openapi/document.test.ts',
     ],
   ],

@@ -16,7 +16,10 @@ describe('the page of the operations', () => {
       assert.ok(section.includes(`<span class="method">${method}</span> ${path}</code>`))
       assert.ok(section.includes(scope === null ? 'Needs no API token.' : `Needs the scope <code>${scope}</code>.`))
       for (const part of ['query', 'body'] as const) {
-        const { properties = {} } = ((scope !== null && operation[part]) || {}) as { properties?: object }
+        const schema = scope === null ? undefined : operation[part]
+        const { properties = {}, required = [] } = (schema ?? {}) as { properties?: object; required?: string[] }
+        for (const field of required)
+          assert.match(section, new RegExp(`<code>${field}</code></td><td><span class="required">required</span>`))
         for (const field of Object.keys(properties))
           assert.ok(section.includes(`<td><code>${field}</code></td>`), field)
       }
