@@ -13,9 +13,15 @@ const insertUnlessThere = manyRows<[id: number]>(
   '(?, $1, ?, ?, ?, ?, ?, ?, $2, $2, ?, ?)',
   'on conflict do nothing returning id',
 )
-const byProvidedIds = manyRows<[providedId: string, id: number]>(
+const namesThere = manyRows<[providedId: string]>(
   'import_there',
-  'select provided_id, id from user_group where team_id = $1 and provided_id in (',
+  'select provided_id from user_group where team_id = $1 and provided_id in (',
+  '?',
+  ')',
+)
+const sealsThere = manyRows<[providedId: string, seal: Uint8Array]>(
+  'import_seals',
+  'select provided_id, token_sealed from user_group where team_id = $1 and provided_id in (',
   '?',
   ')',
 )
@@ -46,7 +52,9 @@ export async function importUserGroups(
   now: number,
 ): Promise<ImportOutcome[]> {
   // An import that is run again finds most of them: those cost no seal and no transaction.
-  const there = await database.look(() => idsOf(actor.teamId, wishes))
+  const names = wishes.map(({ providedId }) => [providedId])
+  const rows = await database.look(() => runMany(namesThere, [actor.teamId], names))
+  const there = new Set(rows.map(([providedId]) => providedId))
   const candidates = new Map<ImportWish, Candidate>()
   for (const wish of wishes) if (!there.has(wish.providedId)) candidates.set(wish, { ...wish, group: wish.make() })
   if (candidates.size === 0) return wishes.map(() => 'already_there')
@@ -90,11 +98,6 @@ function storeNew(
     for (const { providedId } of created) yield* record(actor, 'user_group.created', providedId, now)
     return decided
   }, 'repeatable')
-}
-
-function* idsOf(teamId: number, wishes: readonly ImportWish[]): Work<ReadonlyMap<string, number>> {
-  const wanted = wishes.map(({ providedId }) => [providedId])
-  return new Map(yield* runMany(byProvidedIds, [teamId], wanted))
 }
 
 function* insert(teamId: number, candidates: readonly Candidate[], now: number): Work<Map<Candidate, ImportOutcome>> {
@@ -154,17 +157,21 @@ function* explain(
   refusals: ReadonlyMap<Candidate, ServiceError | undefined>,
   decided: Map<Candidate, ImportOutcome>,
 ): Work<void> {
-  const there = yield* idsOf(teamId, rest)
+  const names = rest.map(({ providedId }) => [providedId])
+  const there = new Map(yield* runMany(sealsThere, [teamId], names))
   const current = yield* hashesIn(currentTokens, rest)
   const former = yield* hashesIn(formerTokens, rest)
   const waiting = new Set<string>()
   for (const candidate of rest) {
     const { providedId, group } = candidate
-    const id = there.get(providedId)
+    const seal = there.get(providedId)
     const isTaken = current.has(hashOf(candidate)) || former.has(hashOf(candidate))
     const refusal = refusals.get(candidate) ?? (isTaken ? tokenTaken() : undefined)
-    // With our own id it is our own commit, whose answer was lost with the connection.
-    if (id !== undefined) decided.set(candidate, id === group.id ? 'created' : 'already_there')
+    // With our own seal it is our own commit, whose answer was lost; another process may have made the same id.
+    if (seal !== undefined) {
+      const isOurs = Buffer.compare(seal, group.token.bytes) === 0
+      decided.set(candidate, isOurs ? 'created' : 'already_there')
+    }
     // One before it may still create the group: then it is not refused, but there already.
     else if (refusal !== undefined && !waiting.has(providedId)) decided.set(candidate, refusal)
     else waiting.add(providedId)

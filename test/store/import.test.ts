@@ -120,6 +120,14 @@ for (const engine of engines)
       assert.notEqual((await team.userGroups.find('acme'))?.id, id)
     })
 
+    it('counts a group as created once when several import it at once and made the same id for it', async () => {
+      const team = await on.newTeam()
+      const id = (await team.make('another')).group.id + 1
+      const batches = times(10, () => team.userGroups.importBatch([importing(on, team, 'acme', { id })], noon))
+      const outcomes = (await Promise.all(batches)).flat()
+      assert.equal(outcomes.filter((outcome) => outcome === 'created').length, 1, outcomes.join())
+    })
+
     it('creates each of 300 groups once when four import them at once, in any order', async () => {
       const team = await on.newTeam()
       const batches = times(4, (index) => {
