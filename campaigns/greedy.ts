@@ -71,7 +71,7 @@ export const greedy: Campaign = {
       rewrites: [
         {
           file: 'http/connections.ts',
-          find: 'last === exchange || last.response.writableFinished',
+          find: 'last === undefined || last.response.writableFinished',
           replace: 'true',
         },
       ],
@@ -119,12 +119,14 @@ async function furnish({ caller, url }: CalledService): Promise<void> {
 
 function slowClients(size: number): Partial<Record<Way, number>> {
   const third = Math.floor(size / 3)
+  const sixth = Math.floor(size / 6)
   const crumbling = 6
   return {
     'dripping headers': third,
     'dripping a body': third - crumbling,
     'crumbling a body': crumbling,
-    'not reading an answer': size - 2 * third,
+    'not reading a document': sixth,
+    'not reading a list': size - 2 * third - sixth,
   }
 }
 
@@ -202,10 +204,10 @@ async function untilCutOff({ caller }: CalledService, siege: Siege, way: Way, { 
 async function withstandHoarders(service: CalledService, memory: Memory, limit: Limit): Promise<number> {
   const { url } = service
   const siege = new Siege(url, testApiToken, limit.check)
-  await siege.raise({ 'not reading many answers': hoarders }, false)
+  await siege.raise({ 'not reading many lists': hoarders }, false)
   const served = await load({ url, workload: others, connections: 20, seconds: limit.answer / 1000, rate: 100 })
   const grown = memory.grownWithin(mostMegabytes.hoarding)
-  await untilCutOff(service, siege, 'not reading many answers', limit)
+  await untilCutOff(service, siege, 'not reading many lists', limit)
   siege.lift()
   assert.equal(served.errors, 0, 'others were refused')
   return grown

@@ -5,8 +5,9 @@ const ways = [
   'dripping headers',
   'dripping a body',
   'crumbling a body',
-  'not reading an answer',
-  'not reading many answers',
+  'not reading a document',
+  'not reading a list',
+  'not reading many lists',
 ] as const
 export type Way = (typeof ways)[number]
 
@@ -107,8 +108,8 @@ class Connection {
 
   /** One byte more; it is also how a client that does not read learns that it was cut off. */
   drip(): void {
-    if (this.way !== 'not reading an answer' && this.#socket.writable)
-      this.#socket.write(this.way === 'crumbling a body' ? crumb : 'x')
+    const isDone = this.way === 'not reading a document' || this.way === 'not reading a list'
+    if (!isDone && this.#socket.writable) this.#socket.write(this.way === 'crumbling a body' ? crumb : 'x')
   }
 
   close(): void {
@@ -122,6 +123,7 @@ function opening(way: Way, apiToken: string): string {
     return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`
   if (way === 'crumbling a body')
     return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${crumb.repeat(40_000)}`
-  if (way === 'not reading an answer') return 'GET /api/openapi.json HTTP/1.1\r\nHost: test\r\n\r\n'
-  return `GET /api/user_groups?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\n\r\n`.repeat(30)
+  if (way === 'not reading a document') return 'GET /api/openapi.json HTTP/1.1\r\nHost: test\r\n\r\n'
+  const list = `GET /api/user_groups?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\n\r\n`
+  return way === 'not reading a list' ? list : list.repeat(30)
 }

@@ -25,7 +25,8 @@ const mostAhead = { ofOne: 100, ofAll: 1_000 }
 
 interface Connection {
   socket: Socket
-  last: Exchange
+  /** Until its answer is gone: a connection may stay for hours, and many do. */
+  last: Exchange | undefined
   /** The one before the last, when its answer was not gone as the last began. */
   before: Exchange | undefined
   /** Requests that came before the answer to the one before them was gone. */
@@ -42,11 +43,15 @@ export class ExchangesUnderWay {
   /** Lets a request proceed once the answer before it on the same connection is gone. */
   begin(exchange: Exchange, proceed: () => void): void {
     const { socket } = exchange.request
-    const connection = this.#connections.get(socket) ?? this.#open(socket, exchange)
+    const connection = this.#connections.get(socket) ?? this.#open(socket)
     const { last } = connection
-    const isNext = last === exchange || last.response.writableFinished
+    const isNext = last === undefined || last.response.writableFinished
     connection.before = isNext ? undefined : last
     connection.last = exchange
+    exchange.response.once('close', () => {
+      // One whose body has not come whole is still needed: see `endWith`.
+      if (connection.last === exchange && exchange.request.complete) connection.last = connection.before = undefined
+    })
     // Nobody is there to be answered: what is asked for must not happen behind their back.
     if (!socket.writable) {
       if (hasReadEnough(socket)) socket.pause()
@@ -56,8 +61,8 @@ export class ExchangesUnderWay {
     else this.#wait(connection, last, proceed)
   }
 
-  #open(socket: Socket, last: Exchange): Connection {
-    const connection = { socket, last, before: undefined, ahead: 0 }
+  #open(socket: Socket): Connection {
+    const connection = { socket, last: undefined, before: undefined, ahead: 0 }
     this.#connections.set(socket, connection)
     socket.once('close', () => this.#count(connection, -connection.ahead))
     return connection

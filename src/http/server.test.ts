@@ -1,31 +1,69 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { it } from 'node:test'
+import { type AddressInfo, connect } from 'node:net'
+import { it, type TestContext } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { pino } from 'pino'
+import { eventually } from '../../test/support/eventually.ts'
 import { ServiceError } from '../errors.ts'
+import type { Exchange } from './exchange.ts'
+import type { Answer } from './operation.ts'
 import { Router } from './router.ts'
-import { createHttpServer } from './server.ts'
+import { createHttpServer, type ServerOptions } from './server.ts'
+
+const route = { id: 'any', method: 'POST', path: '/any', scope: null, takesBody: true }
 
 it('what fails before the requests that arrived together are served fails them, and nothing else', async (t) => {
   let isBroken = true
-  const route = { id: 'any', method: 'POST', path: '/any', scope: null, takesBody: true }
-  const server = createHttpServer({
-    router: new Router([{ ...route, answer: () => ({ type: 'text/plain', content: 'served' }) }]),
-    authenticate: () => undefined,
-    requestId: () => 'one',
+  const url = await serve(t, 'served', {
     onArrived() {
       if (isBroken) throw new ServiceError('unavailable')
     },
-    log: pino({ level: 'silent' }),
-    onAnswered() {},
   })
-  t.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/any`
   const post = (body?: string) =>
     fetch(url, { method: 'POST', ...(body && { body, headers: { 'content-type': 'application/json' } }) })
   for (const body of ['{}', undefined]) assert.equal((await post(body)).status, 503)
   isBroken = false
   assert.equal(await (await post('{}')).text(), 'served')
 })
+
+for (const [kind, content] of [
+  ['a brief one', 'brief'],
+  ['one in pieces', Array.from({ length: 50 }, () => 'x'.repeat(64 * 1024))],
+] as const)
+  it(`a connection that stays open keeps nothing of an answer that is gone: ${kind}`, async (t) => {
+    const exchanges: WeakRef<Exchange>[] = []
+    const url = new URL(
+      await serve(t, content, { onAnswered: (_, exchange) => exchange && exchanges.push(new WeakRef(exchange)) }),
+    )
+    const client = connect(Number(url.port), url.hostname)
+    t.after(() => client.destroy())
+    client.resume()
+    const request = 'POST /any HTTP/1.1\r\nHost: test\r\n\r\n'
+    // The second comes before the first is answered.
+    client.write(request.repeat(2))
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const kept = () => exchanges.filter((each) => each.deref() !== undefined).length
+    await eventually('both are answered, and forgotten', () => {
+      collect()
+      return exchanges.length === 2 && kept() === 0
+    })
+    assert.ok(client.writable, 'the connection is still open')
+  })
+
+async function serve(t: TestContext, content: Answer['content'], options: Partial<ServerOptions>): Promise<string> {
+  const server = createHttpServer({
+    router: new Router([{ ...route, answer: () => ({ type: 'text/plain', content }) }]),
+    authenticate: () => undefined,
+    requestId: () => 'one',
+    onArrived() {},
+    log: pino({ level: 'silent' }),
+    onAnswered() {},
+    ...options,
+  })
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/any`
+}

@@ -22,7 +22,11 @@ export function hangUpOnSlowReaders(server: Server): (answered: Exchange) => voi
     socket.once('close', () => connections.delete(socket))
   })
 
-  const unsentTo = (socket: Socket): number => socket.writableLength + (answers.get(socket)?.kept ?? 0)
+  const unsentTo = (socket: Socket): number => {
+    const kept = answers.get(socket)?.kept
+    if (kept === 0) answers.delete(socket)
+    return socket.writableLength + (kept ?? 0)
+  }
   const stalledFor = (socket: Socket): number => {
     const now = performance.now()
     const { bytesWritten: written } = socket
@@ -49,7 +53,7 @@ export function hangUpOnSlowReaders(server: Server): (answered: Exchange) => voi
   server.once('close', () => clearInterval(looking))
   return (answered) => {
     const { socket } = answered.request
-    answers.set(socket, answered)
+    if (answered.kept > 0) answers.set(socket, answered)
     // Many large answers at once would be too much before the next look.
     if (unsentTo(socket) > largeUnsent) look()
   }
