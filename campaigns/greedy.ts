@@ -119,14 +119,12 @@ async function furnish({ caller, url }: CalledService): Promise<void> {
 
 function slowClients(size: number): Partial<Record<Way, number>> {
   const third = Math.floor(size / 3)
-  const sixth = Math.floor(size / 6)
   const crumbling = 6
   return {
     'dripping headers': third,
     'dripping a body': third - crumbling,
     'crumbling a body': crumbling,
-    'not reading a document': sixth,
-    'not reading a list': size - 2 * third - sixth,
+    'not reading a document': size - 2 * third,
   }
 }
 
