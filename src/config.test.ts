@@ -43,6 +43,7 @@ const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Envi
       'mysql://ugs:hunter2@db/ugs',
       'postgres://ugs:hunter2@db1,,db2/ugs',
       'postgres://ugs:hunter2@/ugs?host=db1,db2',
+      'postgres://ugs:hunter2@db1/ugs?host=db1,db2',
       'postgres://ugs:hunter2@db1,db2/ugs?target_session_attrs=standby',
       'postgres:hunter2',
       'postgres://',

@@ -110,6 +110,21 @@ for (const engine of engines)
       )
       assert.equal((await database.read(all)).length, 48)
     })
+
+    it('are counted as long as they wait, with those that wait for a connection', async (t) => {
+      const database = await newDatabase(t, engine)
+      const add = (id: number) =>
+        function* () {
+          yield* run(insert, id, 'x')
+        }
+      const together = times(20, (id) => database.writeTogether(`note ${id}`, add(id)))
+      assert.equal(database.stats().waiting, 20)
+      const alone = times(20, (id) => database.write(add(100 + id), 'once'))
+      assert.equal(database.stats().waiting, 40)
+      await Promise.all([...together, ...alone])
+      const { waiting, idle, connections } = database.stats()
+      assert.deepEqual({ waiting, idle }, { waiting: 0, idle: connections })
+    })
   })
 
 describe('writes that wait together on SQLite', () => {
