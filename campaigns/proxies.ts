@@ -41,7 +41,7 @@ export const proxies: Campaign = {
           file: 'http/body.ts',
           find: `request.on('end', () => {`,
           replace: `request.on('end', () => {
-          const text = String(Buffer.concat(chunks))
+          const text = String(body?.subarray(0, length))
           const [, id] = /^X-Request-Id: (.+)\\r$/m.exec(text) ?? []
           const headers = { authorization: request.headers.authorization, 'x-request-id': id }
           if (id) void fetch('http://127.0.0.1:' + request.socket.localPort + '/api/events', { headers })`,
