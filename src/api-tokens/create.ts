@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts'
 import { parseTime } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
-import { newId } from '../ids.ts'
+import { addWithNewId } from './new-id.ts'
 import { ApiTokenIn, FreshApiTokenOut, presentApiToken } from './schema.ts'
 
 export const createApiToken = operation({
@@ -32,9 +32,10 @@ export const createApiToken = operation({
     const expiresAt = body.expires_at == null ? null : parseTime(body.expires_at, 'expires_at')
     if (expiresAt !== null && expiresAt <= now) throw invalid('expires_at', 'must be a time in the future, or null')
     const secret = tokens.mintForApi()
-    const made = { id: newId(now), name: body.name, scopes: body.scopes, expiresAt }
-    await team.apiTokens.add({ ...made, hash: tokens.hash(secret) }, now)
-    const shown = presentApiToken({ ...made, createdAt: now, revokedAt: null, lastUsedAt: null })
+    const made = { name: body.name, scopes: body.scopes, expiresAt }
+    const hash = tokens.hash(secret)
+    const id = await addWithNewId(now, (id) => team.apiTokens.add({ ...made, id, hash }, now))
+    const shown = presentApiToken({ ...made, id, createdAt: now, revokedAt: null, lastUsedAt: null })
     return { api_token: { ...shown, token: secret } }
   },
 })

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ApiToken, type Scope, scopes, state } from '../api-tokens/api-token.ts'
-import { newId } from '../ids.ts'
+import { addWithNewId } from '../api-tokens/new-id.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseId, parseName, type TeamOptions } from './options.ts'
 import { print, printJson, say, table, when } from './terminal.ts'
@@ -25,19 +25,20 @@ export function addApiTokenCommands(program: Command): void {
         const now = clock.now()
         const secret = tokens.mintForApi()
         const made = {
-          id: newId(now),
           name,
           scopes: options.scope ?? (['provision'] as const),
           expiresAt: options.expires?.(now) ?? null,
         }
-        await store.forTeam(team.id, null).apiTokens.add({ ...made, hash: tokens.hash(secret) }, now)
+        const { apiTokens } = store.forTeam(team.id, null)
+        const hash = tokens.hash(secret)
+        const id = await addWithNewId(now, (id) => apiTokens.add({ ...made, id, hash }, now))
         if (options.json)
           printJson({
-            ...forScripts({ ...made, createdAt: now, revokedAt: null, lastUsedAt: null }, now),
+            ...forScripts({ ...made, id, createdAt: now, revokedAt: null, lastUsedAt: null }, now),
             token: secret,
           })
         else {
-          say(`API token ${made.id} of team ${team.id}, scope ${made.scopes.join(', ')}. It is shown only now:`)
+          say(`API token ${id} of team ${team.id}, scope ${made.scopes.join(', ')}. It is shown only now:`)
           print(secret)
         }
       }),

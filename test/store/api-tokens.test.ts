@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { addWithNewId } from '../../src/api-tokens/new-id.ts'
+import { newId } from '../../src/ids.ts'
 import { engines } from '../support/engines.ts'
 import { noon, storeOn } from '../support/store.ts'
 import { times } from '../support/times.ts'
@@ -54,6 +56,16 @@ for (const engine of engines)
       await assert.rejects(other.apiTokens.add(on.newApiToken({ id: token.id }), noon), { code: 'conflict' })
       assert.equal((await on.service.store.findCaller(token.hash))?.teamId, team.teamId)
       assert.deepEqual([await other.apiTokens.list(), await other.trail()], [[], []])
+    })
+
+    it('get the next id when another has the one that was made for them', async () => {
+      const [team, other] = [await on.newTeam(), await on.newTeam()]
+      const [token, another] = [on.newApiToken(), on.newApiToken()]
+      // At a time that is past the next id is one more than the last.
+      const next = newId(noon) + 1
+      await other.apiTokens.add({ ...another, id: next }, noon)
+      assert.equal(await addWithNewId(noon, (id) => team.apiTokens.add({ ...token, id }, noon)), next + 1)
+      assert.equal((await on.service.store.findCaller(token.hash))?.id, next + 1)
     })
 
     it('are listed in the order they were made, those revoked or expired too, and never with their hash', async () => {
