@@ -12,6 +12,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
       'test/contract/rotate.test.ts',
     ],
   ],
+  [/^src\/store\/postgres-url/, ['src/config.test.ts', 'test/processes/several-servers.test.ts']],
   [
     /^src\/store\/(open|sqlite|postgres|wal-index|migrations)/,
     [

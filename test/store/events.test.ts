@@ -127,6 +127,15 @@ for (const engine of engines)
       assert.deepEqual(await Promise.all([one, old, another].map(left)), [['b', 'c'], [], ['b', 'c']])
     })
 
+    it('goes on as long as there is more of either: as many tokens as events are not nothing', async () => {
+      const team = await on.newTeam()
+      const longAgo = noon - 10 * day
+      for (const id of ['a', 'b', 'c']) await team.rotate((await team.make(id, {}, longAgo)).token, 0, longAgo)
+      const prune = () => on.service.store.pruneHistory(longAgo + day, 3)
+      assert.deepEqual([await prune(), await prune(), await prune()], [3 + 3, 3, 0])
+      assert.deepEqual(await team.trail(), [])
+    })
+
     it('takes tokens whose time is long over, and leaves those in use or in their grace', async () => {
       const { store } = on.service
       const team = await on.newTeam()
