@@ -18,7 +18,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
     [
       'src/store/*.test.ts',
       'test/store/*.test.ts',
-      'test/processes/{refusals,races}.test.ts',
+      'test/processes/{refusals,races,restore,several-servers}.test.ts',
       'test/team/freshness.test.ts',
     ],
   ],
@@ -39,7 +39,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
     /^src\/http\/(metrics|connections|health|server)\.ts$/,
     [
       'src/http/*.test.ts',
-      'test/contract/{connection,errors,clients,browser}.test.ts',
+      'test/contract/{connection,errors,clients,browser,broken-requests,large-answers}.test.ts',
       'test/processes/{start,workers,keys,shutdown}.test.ts',
       'test/team/freshness.test.ts',
       'test/openapi/document.test.ts',

@@ -11,6 +11,10 @@ import { times } from '../support/times.ts'
 
 const create = sql`create table note (id bigint primary key, text text not null)`
 const insert = sql<[id: number]>`insert into note (id, text) values ($1, $2) returning id`
+// Whether there is such a note is asked at the commit.
+const createReply = sql`
+  create table reply (id bigint primary key, note bigint references note (id) deferrable initially deferred)`
+const insertReply = sql`insert into reply (id, note) values ($1, $2)`
 const all = sql<[id: number, text: string]>`select id, text from note order by id`
 
 async function newDatabase(t: TestContext, engine: Engine): Promise<Database> {
@@ -109,6 +113,25 @@ for (const engine of engines)
         times(12, (index) => index * 5),
       )
       assert.equal((await database.read(all)).length, 48)
+    })
+
+    it('that fail only as they are committed are told so, and nothing of them is kept', async (t) => {
+      const database = await newDatabase(t, engine)
+      await database.exclusively(() => run(createReply))
+      const ways: Record<string, (work: () => Work<unknown>) => Promise<unknown>> = {
+        'a write': (work) => database.write(work, 'once'),
+        'one that may be repeated': (work) => database.write(work, 'repeatable'),
+        'one that shares its commit': (work) => database.writeTogether('note 1', work),
+        'one that keeps all others out': (work) => database.exclusively(work),
+      }
+      for (const [name, write] of Object.entries(ways)) {
+        const work = function* () {
+          yield* run(insert, 1, 'half')
+          yield* run(insertReply, 1, 2)
+        }
+        await assert.rejects(write(work), name)
+        assert.deepEqual(await database.read(all), [], name)
+      }
     })
 
     it('are counted as long as they wait, with those that wait for a connection', async (t) => {
