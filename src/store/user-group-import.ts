@@ -13,7 +13,7 @@ const insertUnlessThere = manyRows<[id: number]>(
   '(?, $1, ?, ?, ?, ?, ?, ?, $2, $2, ?, ?)',
   'on conflict do nothing returning id',
 )
-const namesThere = manyRows<[providedId: string]>(
+const idsThere = manyRows<[providedId: string]>(
   'import_there',
   'select provided_id from user_group where team_id = $1 and provided_id in (',
   '?',
@@ -52,8 +52,7 @@ export async function importUserGroups(
   now: number,
 ): Promise<ImportOutcome[]> {
   // An import that is run again finds most of them: those cost no seal and no transaction.
-  const names = wishes.map(({ providedId }) => [providedId])
-  const rows = await database.look(() => runMany(namesThere, [actor.teamId], names))
+  const rows = await database.look(() => runMany(idsThere, [actor.teamId], providedIds(wishes)))
   const there = new Set(rows.map(([providedId]) => providedId))
   const candidates = new Map<ImportWish, Candidate>()
   for (const wish of wishes) if (!there.has(wish.providedId)) candidates.set(wish, { ...wish, group: wish.make() })
@@ -98,6 +97,10 @@ function storeNew(
     for (const { providedId } of created) yield* record(actor, 'user_group.created', providedId, now)
     return decided
   }, 'repeatable')
+}
+
+function providedIds(wishes: readonly ImportWish[]): string[][] {
+  return wishes.map(({ providedId }) => [providedId])
 }
 
 function* insert(teamId: number, candidates: readonly Candidate[], now: number): Work<Map<Candidate, ImportOutcome>> {
@@ -157,8 +160,7 @@ function* explain(
   refusals: ReadonlyMap<Candidate, ServiceError | undefined>,
   decided: Map<Candidate, ImportOutcome>,
 ): Work<void> {
-  const names = rest.map(({ providedId }) => [providedId])
-  const there = new Map(yield* runMany(sealsThere, [teamId], names))
+  const there = new Map(yield* runMany(sealsThere, [teamId], providedIds(rest)))
   const current = yield* hashesIn(currentTokens, rest)
   const former = yield* hashesIn(formerTokens, rest)
   const waiting = new Set<string>()
