@@ -13,6 +13,8 @@ export interface Statement<R extends Row> {
   readonly name: string
   /** PostgreSQL's types of its values, for one that many ask at the same time: then they are asked for at once. */
   readonly types?: readonly string[]
+  /** Nobody waits for the answer of one that does not. */
+  readonly givesRows: boolean
   readonly [rowOf]?: R
 }
 
@@ -20,7 +22,11 @@ let statements = 0
 
 export function sql<R extends Row = []>(text: TemplateStringsArray): Statement<R> {
   statements += 1
-  return { text: text.join('').trim(), name: `ugs_${statements}` }
+  return named<R>(`ugs_${statements}`, text.join('').trim())
+}
+
+export function named<R extends Row = []>(name: string, text: string): Statement<R> {
+  return { name, text, givesRows: /^select\b|\breturning\b/.test(text) }
 }
 
 /** A statement of which many with values of their own wait at the same time. */

@@ -3,16 +3,17 @@ import { type Database, run, sql, type Work } from './database.ts'
 import { manyRows, runMany } from './many-rows.ts'
 import type { Events } from './store.ts'
 
-const takePositions = sql<[last: number]>`
+const takePositions = sql`
   insert into event_position (team_id, last) values ($1, $2)
-  on conflict (team_id) do update set last = event_position.last + $2
-  returning last`
+  on conflict (team_id) do update set last = event_position.last + $2`
 
+// Each counts back from the last position taken, so that nobody has to wait for what that is.
 const insertMany = manyRows(
   'events',
-  'insert into event (team_id, id, at, kind, api_token, subject, renamed_to) values',
-  '($1, ?, ?, ?, ?, ?, ?)',
-  '',
+  `insert into event (team_id, id, at, kind, api_token, subject, renamed_to)
+  select team_id, last - column1, column2, column3, column4, column5, column6 from event_position, (values`,
+  '(cast(? as bigint), cast(? as bigint), ?, ?, ?, ?)',
+  ') as happened where team_id = $1',
 )
 
 const newest = sql<[id: number]>`select last from event_position where team_id = $1`
@@ -77,10 +78,9 @@ export function* writeEvents(events: readonly NewEvent[]): Work<void> {
   // In one order everywhere, so that two transactions wait for each other instead of deadlocking.
   byTeam.sort(([one], [other]) => one - other)
   for (const [teamId, own] of byTeam) {
-    const [position] = yield* run(takePositions, teamId, own.length)
-    const first = (position?.[0] ?? 0) - own.length + 1
+    yield* run(takePositions, teamId, own.length)
     const rows = own.map(({ at, kind, apiToken, subject, renamedTo }, index) => {
-      return [first + index, at, kind, apiToken, subject, renamedTo]
+      return [own.length - 1 - index, at, kind, apiToken, subject, renamedTo]
     })
     yield* runMany(insertMany, [teamId], rows)
   }

@@ -1,4 +1,4 @@
-import { type Row, run, type Statement, type Value, type Work } from './database.ts'
+import { named, type Row, run, type Statement, type Value, type Work } from './database.ts'
 
 /** The sizes a statement is written for: a thousand rows are ten statements, and a server has only three to prepare. */
 const sizes = [100, 10, 1]
@@ -17,7 +17,7 @@ export function manyRows<R extends Row = []>(name: string, head: string, row: st
   const bySize = sizes.map((size) => {
     let last = shared
     const rows = Array.from({ length: size }, () => row.replaceAll('?', () => `$${++last}`))
-    return { size, statement: { name: `ugs_${name}_${size}`, text: `${head} ${rows.join(', ')} ${tail}`.trim() } }
+    return { size, statement: named<R>(`ugs_${name}_${size}`, `${head} ${rows.join(', ')} ${tail}`.trim()) }
   })
   return { bySize }
 }

@@ -4,6 +4,7 @@ import { OperatorError } from '../operator-error.ts'
 import { columnsOf, rowsOfEach, textForMany, type Values } from './at-once.ts'
 import {
   type Database,
+  named,
   nextQuery,
   type Repeating,
   type Row,
@@ -12,6 +13,7 @@ import {
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
+import { Conversation } from './postgres-conversation.ts'
 import {
   isLostConnection,
   isSpent,
@@ -117,10 +119,10 @@ class Postgres implements Database {
 
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T> {
     return retrying(() =>
-      this.#transaction(repeating, async (client) => {
+      this.#transaction(repeating, async (ask) => {
         const events: NewEvent[] = []
-        const result = await perform(asking(client), work(), events)
-        await perform(asking(client), writeEvents(events), [])
+        const result = await perform(ask, work(), events)
+        await perform(ask, writeEvents(events), [])
         return result
       }),
     )
@@ -188,8 +190,7 @@ class Postgres implements Database {
   async #share(writes: readonly SharedWrite[]): Promise<void> {
     const began = performance.now()
     try {
-      const settle = await this.#transaction('repeatable', async (client) => {
-        const ask = asking(client)
+      const settle = await this.#transaction('repeatable', async (ask) => {
         const events: NewEvent[] = []
         const settled = await performTogether(writes, (...query) => askForMany(ask, ...query), events)
         await perform(ask, writeEvents(events), [])
@@ -204,31 +205,25 @@ class Postgres implements Database {
     }
   }
 
-  async #transaction<T>(repeating: Repeating, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #transaction<T>(repeating: Repeating, work: (ask: Ask) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect()
+    const conversation = new Conversation(client)
     let broken: Error | undefined
     try {
-      await client.query('begin')
-      const result = await work(client)
-      await client.query('commit').catch((error) => {
+      conversation.tell('begin')
+      const result = await work(within(conversation))
+      await conversation.ask('commit').catch((error) => {
         throw isLostConnection(error) && repeating === 'once' ? new UnknownOutcome(error) : error
       })
       this.#commits += 1
       return result
     } catch (error) {
-      broken = isSpent(error) ? (error as Error) : await rollback(client)
+      broken = isSpent(error) ? (error as Error) : await conversation.giveUp()
       throw error
     } finally {
       client.release(broken)
     }
   }
-}
-
-function rollback(client: pg.PoolClient): Promise<Error | undefined> {
-  return client.query('rollback').then(
-    () => undefined,
-    (failure: Error) => failure,
-  )
 }
 
 /** Those that can share a transaction now, and those that wait for it: of two on the same thing, the first goes first. */
@@ -242,12 +237,20 @@ function apart(writes: readonly SharedWrite[]): [SharedWrite[], SharedWrite[]] {
   return [[...together.values()], later]
 }
 
-const lock: Statement<Row> = { text: 'select pg_advisory_xact_lock($1)', name: 'ugs_lock' }
+const lock = named('ugs_lock', 'select pg_advisory_xact_lock($1)')
 
 type Ask = (statement: Statement<Row>, values: readonly Value[]) => Promise<Row[]>
 
 function asking(client: pg.Pool | pg.PoolClient): Ask {
   return async (statement, values) => (await client.query(query(statement, values))).rows
+}
+
+function within(conversation: Conversation): Ask {
+  return async (statement, values) => {
+    if (statement.givesRows) return (await conversation.ask(query(statement, values))).rows
+    conversation.tell(query(statement, values))
+    return []
+  }
 }
 
 async function perform<T>(ask: Ask, work: Work<T>, events: NewEvent[]): Promise<T> {
@@ -271,7 +274,7 @@ const statementsForMany = new Map<Statement<Row>, Statement<Row>>()
 function forMany(statement: Statement<Row>): Statement<Row> {
   let made = statementsForMany.get(statement)
   if (made === undefined) {
-    made = { name: `${statement.name}_many`, text: textForMany(statement) }
+    made = named<Row>(`${statement.name}_many`, textForMany(statement))
     statementsForMany.set(statement, made)
   }
   return made

@@ -25,7 +25,7 @@ class Member {
   }
 
   advance(rows: Row[], events: NewEvent[]): void {
-    this.#hasWritten ||= this.query !== undefined && mayHaveWritten(this.query.statement.text, rows)
+    this.#hasWritten ||= this.query !== undefined && mayHaveWritten(this.query.statement, rows)
     this.query = undefined
     try {
       const next = nextQuery(this.#work, rows, events)
@@ -69,8 +69,8 @@ export async function performTogether(
 }
 
 /** An update that returns what it changed, and returns nothing, has changed nothing. */
-function mayHaveWritten(text: string, rows: readonly Row[]): boolean {
-  return !text.startsWith('select') && (rows.length > 0 || !/\breturning\b/.test(text))
+function mayHaveWritten({ text, givesRows }: Statement<Row>, rows: readonly Row[]): boolean {
+  return !text.startsWith('select') && (rows.length > 0 || !givesRows)
 }
 
 function byOrder(one: SharedWrite, other: SharedWrite): number {

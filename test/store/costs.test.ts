@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { readConfig } from '../../src/config.ts'
 import { openStore } from '../../src/store/open.ts'
 import { endFormer } from '../../src/store/user-group-statements.ts'
 import { engines } from '../support/engines.ts'
 import { rawSql } from '../support/raw-database.ts'
+import { watched } from '../support/round-trips.ts'
+import { noon, storeOn } from '../support/store.ts'
 
 it('a rotation looks at the former tokens in grace only, however many there were before', async (t) => {
   const [sqlite] = engines
@@ -18,4 +20,32 @@ it('a rotation looks at the former tokens in grace only, however many there were
     plan.map(({ detail }) => detail),
     ['SEARCH former_token USING INDEX former_token_in_grace (user_group_id=?)'],
   )
+})
+
+describe('how often the service waits for PostgreSQL', () => {
+  const [, postgres = assert.fail()] = engines
+  const engine = watched(postgres)
+  const on = storeOn(engine)
+
+  it('is once for an answer and once for the commit, whatever else is written down on the way', async () => {
+    const team = await on.newTeam()
+    const { token } = await team.make('warm up')
+    await team.rotate(token)
+    const cost = async (work: () => Promise<unknown>) => {
+      const before = engine.roundTrips()
+      await work()
+      return engine.roundTrips() - before
+    }
+    const made = await team.make('another')
+    assert.deepEqual(
+      {
+        'to look one up': await cost(() => team.userGroups.find('another')),
+        'to create': await cost(() => team.make('acme')),
+        'to rotate': await cost(() => team.rotate(made.token)),
+        'to change': await cost(() => team.userGroups.update('acme', { name: 'Acme' }, noon)),
+        'to delete': await cost(() => team.userGroups.delete('acme', noon)),
+      },
+      { 'to look one up': 1, 'to create': 2, 'to rotate': 3, 'to change': 2, 'to delete': 2 },
+    )
+  })
 })

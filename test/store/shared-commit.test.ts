@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { ServiceError } from '../../src/errors.ts'
-import { type Database, run, sql, type Work } from '../../src/store/database.ts'
+import { type Database, isUniqueViolation, run, sql, type Work } from '../../src/store/database.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { type Engine, engines } from '../support/engines.ts'
@@ -11,6 +11,7 @@ import { times } from '../support/times.ts'
 
 const create = sql`create table note (id bigint primary key, text text not null)`
 const insert = sql<[id: number]>`insert into note (id, text) values ($1, $2) returning id`
+const insertUnasked = sql`insert into note (id, text) values ($1, $2)`
 // Whether there is such a note is asked at the commit.
 const createReply = sql`
   create table reply (id bigint primary key, note bigint references note (id) deferrable initially deferred)`
@@ -56,16 +57,20 @@ for (const engine of engines)
           yield* run(insert, id + 1_000, 'half')
           yield* run(insert, id + 1_000, 'again')
         },
+        *'breaks a constraint with what nobody waits for'(id: number) {
+          yield* run(insert, id, 'half')
+          yield* run(insertUnasked, id, 'again')
+        },
         *'sends bad values'(id: number) {
           yield* run(insert, id, 'half')
           yield* run(insert, id + 1_000, null)
         },
       }
-      const works = times(120, (id) => Object.entries(ways)[id % 6] ?? assert.fail())
+      const works = times(140, (id) => Object.entries(ways)[id % 7] ?? assert.fail())
       const writes = works.map(([, way], id) => database.write<unknown>(() => way(id), 'once'))
       for (const [id, outcome] of (await Promise.allSettled(writes)).entries())
         assert.equal(outcome.status, works[id]?.[0] === 'kept' ? 'fulfilled' : 'rejected', String(works[id]?.[0]))
-      const kept = times(20, (index) => index * 6)
+      const kept = times(20, (index) => index * 7)
       assert.deepEqual(await database.read(all), [
         ...kept.map((id) => [id, 'kept']),
         ...kept.map((id) => [id + 1_000, 'kept too']),
@@ -82,6 +87,43 @@ for (const engine of engines)
         }, 'once')
       for (const [id, outcome] of (await Promise.allSettled(errors.map(failing))).entries())
         assert.equal(outcome.status === 'rejected' && outcome.reason, errors[id])
+      assert.deepEqual(await database.read(all), [])
+    })
+
+    it('hear why they failed, however many of their steps were on their way behind the one that did', async (t) => {
+      const database = await newDatabase(t, engine)
+      const works: Record<string, () => Work<unknown>> = {
+        *'the last step'() {
+          yield* run(insert, 1, 'half')
+          yield* run(insertUnasked, 1, 'again')
+        },
+        *'one before others'() {
+          yield* run(insertUnasked, 1, 'half')
+          yield* run(insertUnasked, 1, 'again')
+          yield* run(insertUnasked, 2, 'half')
+          yield* run(insert, 3, 'half')
+          yield* run(insertUnasked, 4, 'half')
+        },
+      }
+      for (const [name, work] of Object.entries(works))
+        for (const write of [() => database.write(work, 'once'), () => database.writeTogether('note 1', work)]) {
+          await assert.rejects(write(), isUniqueViolation, name)
+          assert.deepEqual(await database.read(all), [], name)
+        }
+      await database.write(() => run(insert, 1, 'kept'), 'once')
+      assert.deepEqual(await database.read(all), [[1, 'kept']])
+    })
+
+    it('that give up with steps still unsent leave nothing behind, and the connection as it was', async (t) => {
+      const database = await newDatabase(t, engine)
+      const { connections } = database.stats()
+      const write = database.write(function* () {
+        yield* run(insertUnasked, 1, 'half')
+        yield* run(insertUnasked, 1, 'again')
+        throw new Refused()
+      }, 'once')
+      await assert.rejects(write)
+      assert.equal(database.stats().connections, connections)
       assert.deepEqual(await database.read(all), [])
     })
 
