@@ -33,7 +33,7 @@ export const upgrade: Campaign = {
       shows: /a process of the old version failed/,
       rewrites: [
         ...plantedMigration('alter table event rename column renamed_to to new_name'),
-        { file: 'store/events.ts', find: 'subject, renamed_to) values', replace: 'subject, new_name) values' },
+        { file: 'store/events.ts', find: 'subject, renamed_to)', replace: 'subject, new_name)' },
         { file: 'store/events.ts', find: 'subject, renamed_to from', replace: 'subject, new_name from' },
       ],
     },
