@@ -11,6 +11,7 @@ import { type Environment, startService } from '../test/support/service-process.
 import { times } from '../test/support/times.ts'
 import type { Campaign } from './campaign.ts'
 import { type Damage, damages, type Workshop } from './damages.ts'
+import { type Loss, losses } from './losses.ts'
 import { isServing, serviceOn } from './service.ts'
 import { openSmallDisk, type SmallDisk } from './small-disk.ts'
 import { assertRecorded } from './things.ts'
@@ -19,8 +20,9 @@ import { Traffic } from './traffic.ts'
 const patience = 5_000
 
 export const disk: Campaign = {
-  promise: 'On a full disk reads go on, and writes do again once there is room; a file that is not whole is refused.',
-  unit: 'times a full disk and a damaged file, on SQLite',
+  promise:
+    'On a full disk reads go on, and writes do again once there is room; a file that is not whole is refused, and one that is taken away is missed.',
+  unit: 'times a full disk, a damaged file and one that is taken away, on SQLite',
   full: 100,
   brief: 3,
   lacks: () => (process.platform === 'linux' ? undefined : 'Linux, whose file systems can be small'),
@@ -43,6 +45,14 @@ export const disk: Campaign = {
       shows: /a database with a page of zeros was served/,
       rewrites: [{ file: 'store/sqlite-fitness.ts', find: `finding !== 'ok'`, replace: 'false' }],
     },
+    'a file that is gone and that nobody misses': {
+      shows: /\(the database moved away\) was answered with 200/,
+      rewrites: [{ file: 'store/files-in-place.ts', find: 'const there = at(path)', replace: 'const there = opened' }],
+    },
+    'a log that is gone and that nobody misses': {
+      shows: /\(its log moved away\) was answered with 200/,
+      rewrites: [{ file: 'store/sqlite.ts', find: 'this.#written.insist()', replace: 'this.#database.insist()' }],
+    },
   },
   async run({ size, random, environment, progress }) {
     await using cleanup = new AsyncDisposableStack()
@@ -62,16 +72,18 @@ export const disk: Campaign = {
 
     const traffic = await Traffic.prepare(service.caller, random)
     for (let round = 0; round < size; round++) {
+      const looksBefore = traffic.refused.looks
       await traffic.around(() => fillUp(own, service, traffic))
-      assert.equal(traffic.refused.looks, 0, 'on a full disk the service did not even read')
-      const damage = possible[round % possible.length] as Damage
+      assert.equal(traffic.refused.looks, looksBefore, 'on a full disk the service did not even read')
+      const [loss, damage] = [losses[round % losses.length] as Loss, possible[round % possible.length] as Damage]
+      await traffic.around(() => takeAway(loss, own.folder, service, traffic))
       await assertRefused(damage, workshop, settings, tokens)
-      progress(round + 1, damage.name)
+      progress(round + 1, `${loss.name}, ${damage.name}`)
     }
     await traffic.assertKept()
     await assertRecorded({ DATABASE_URL }, traffic.things)
     const { refused, things } = traffic
-    return `${size} times full, ${refused.changes} writes refused, ${things.length} things looked at afterwards, 0 lost; ${size} damaged files, 0 served wrong`
+    return `${size} times full, ${refused.changes} writes refused, ${size} times a file taken away, ${things.length} things looked at afterwards, 0 lost; ${size} damaged files, 0 served wrong`
   },
 }
 
@@ -88,6 +100,23 @@ async function fillUp(small: SmallDisk, service: CalledService, traffic: Traffic
   await traffic.answers(20)
   small.free(service)
   await traffic.until('writes go on', () => isServing(service.caller), patience)
+}
+
+async function takeAway(loss: Loss, folder: string, { caller }: CalledService, traffic: Traffic): Promise<void> {
+  await traffic.answers(20)
+  const putBack = loss.inflict(join(folder, 'test.db'))
+  for (let write = 0; write < 10; write += 1) {
+    const { status } = await caller.getOrCreate(`lost ${write}`)
+    assert.equal(status, 503, `a write to a file that is gone (${loss.name}) was answered with ${status}`)
+  }
+  if (!loss.leavesReads)
+    for (const path of ['/readyz', '/api/user_groups']) {
+      const { status } = await caller.call('GET', path)
+      assert.equal(status, 503, `${path} of a file that is gone (${loss.name}) was answered with ${status}`)
+    }
+  assert.equal((await caller.call('GET', '/healthz')).status, 200)
+  putBack()
+  await traffic.until('the service goes on', () => isServing(caller), patience)
 }
 
 async function assertRefused(

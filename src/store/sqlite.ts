@@ -16,6 +16,7 @@ import {
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
+import { FilesInPlace } from './files-in-place.ts'
 import { type Check, refuseForeign, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
 import { WalIndex } from './wal-index.ts'
 
@@ -51,7 +52,7 @@ export function openSqlite(path: string, check?: Check): Database {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const connection = connect(path)
     if (check !== undefined) refuseUnfit(connection, check, path)
-    return new Sqlite(connection, new WalIndex(path))
+    return new Sqlite(connection, path)
   } catch (error) {
     throw sqliteRefusal(path, error)
   }
@@ -103,10 +104,15 @@ class Sqlite implements Database {
   #draining: Promise<void> | undefined
   #commits = 0
   readonly #walIndex: WalIndex
+  readonly #database: FilesInPlace
+  readonly #written: FilesInPlace
 
-  constructor(connection: DatabaseSync, walIndex: WalIndex) {
+  /** The connection has read something before: then the files beside the database are there. */
+  constructor(connection: DatabaseSync, path: string) {
     this.#connection = connection
-    this.#walIndex = walIndex
+    this.#walIndex = new WalIndex(path)
+    this.#database = new FilesInPlace(path)
+    this.#written = new FilesInPlace(path, `${path}-wal`)
   }
 
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
@@ -118,6 +124,7 @@ class Sqlite implements Database {
 
   async #readAlone<R extends Row>(statement: Statement<R>, values: readonly Value[]): Promise<R[]> {
     try {
+      this.#database.insist()
       return this.#run(statement, values) as unknown as R[]
     } catch (error) {
       throw translate(error)
@@ -126,6 +133,7 @@ class Sqlite implements Database {
 
   async look<T>(work: () => Work<T>): Promise<T> {
     try {
+      this.#database.insist()
       return this.#perform(work(), [])
     } catch (error) {
       throw translate(error)
@@ -150,7 +158,7 @@ class Sqlite implements Database {
       const events: NewEvent[] = []
       const result = this.#perform(work(), events)
       this.#perform(writeEvents(events), [])
-      this.#connection.exec('commit')
+      this.#commit()
       return result
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('rollback')
@@ -160,8 +168,8 @@ class Sqlite implements Database {
     }
   }
 
-  version(): number {
-    return this.#walIndex.version()
+  version(): number | undefined {
+    return this.#database.areAllThere() ? this.#walIndex.version() : undefined
   }
 
   stats() {
@@ -174,6 +182,12 @@ class Sqlite implements Database {
   }
 
   #answer(questions: readonly Question[]): void {
+    try {
+      this.#database.insist()
+    } catch (error) {
+      for (const { reject } of questions) reject(error)
+      return
+    }
     for (const { statement, values, resolve, reject } of questions) {
       try {
         resolve(this.#run(statement, values))
@@ -218,13 +232,18 @@ class Sqlite implements Database {
     try {
       for (const write of writes) settled.push(this.#performAlone(write, events))
       this.#perform(writeEvents(events), [])
-      this.#connection.exec('commit')
+      this.#commit()
       this.#commits += 1
       for (const settle of settled) settle()
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('rollback')
       for (const write of writes) write.reject(translate(error))
     }
+  }
+
+  #commit(): void {
+    this.#connection.exec('commit')
+    this.#written.insist()
   }
 
   #performAlone(write: QueuedWrite, events: NewEvent[]): () => void {

@@ -15,7 +15,6 @@ export class WalIndex {
   readonly #seen = Buffer.alloc(headerLength)
   #changes = 0
 
-  /** The connection has read something before: then the file is there. */
   constructor(database: string) {
     this.#file = openSync(`${database}-shm`, 'r')
   }
