@@ -23,7 +23,7 @@ export const backup: Campaign = {
       shows: /is missing from the backup|the backup cannot be restored/,
       rewrites: [
         {
-          file: 'store/sqlite.ts',
+          file: 'store/sqlite-file.ts',
           find: 'await backup(source, copy,',
           replace: "await ((_, to) => process.getBuiltinModule('fs').copyFileSync(path, to))(source, copy,",
         },

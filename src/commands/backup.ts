@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
-import { copySqlite } from '../store/sqlite.ts'
+import { copySqlite } from '../store/sqlite-file.ts'
 import { print, printJson, progressBar } from './terminal.ts'
 
 export function addBackupCommand(program: Command): void {

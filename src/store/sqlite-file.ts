@@ -1,5 +1,6 @@
-import { DatabaseSync } from 'node:sqlite'
+import { backup, DatabaseSync } from 'node:sqlite'
 
+const patience = 5_000
 const busy = 5
 const corrupt = 11
 const notADatabase = 26
@@ -18,6 +19,22 @@ export function faultIn(path: string): string | undefined {
     return (error as Error).message
   } finally {
     connection?.close()
+  }
+}
+
+/** A consistent copy, taken page by page while others read and write. */
+export async function copySqlite(path: string, copy: string, onProgress: (done: number, total: number) => void) {
+  const source = new DatabaseSync(path, { timeout: patience, readOnly: true })
+  try {
+    // One read transaction for all of it: otherwise the copy begins anew with every commit of the service.
+    source.exec('begin')
+    source.prepare('select count(*) from sqlite_schema').get()
+    await backup(source, copy, {
+      rate: 1_000,
+      progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
+    })
+  } finally {
+    source.close()
   }
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import type { NewEvent } from '../events/event.ts'
@@ -55,22 +55,6 @@ export function openSqlite(path: string, check?: Check): Database {
     return new Sqlite(connection, path)
   } catch (error) {
     throw sqliteRefusal(path, error)
-  }
-}
-
-/** A consistent copy, taken page by page while others read and write. */
-export async function copySqlite(path: string, copy: string, onProgress: (done: number, total: number) => void) {
-  const source = new DatabaseSync(path, { timeout: patience, readOnly: true })
-  try {
-    // One read transaction for all of it: otherwise the copy begins anew with every commit of the service.
-    source.exec('begin')
-    source.prepare('select count(*) from sqlite_schema').get()
-    await backup(source, copy, {
-      rate: 1_000,
-      progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
-    })
-  } finally {
-    source.close()
   }
 }
 
