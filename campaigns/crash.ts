@@ -20,7 +20,7 @@ export const crash: Campaign = {
       shows: loss,
       rewrites: [
         {
-          file: 'store/postgres.ts',
+          file: 'store/postgres-pool.ts',
           find: "application_name: 'user-group-service'",
           replace: "application_name: 'user-group-service', options: '-c synchronous_commit=off'",
         },
@@ -28,7 +28,7 @@ export const crash: Campaign = {
     },
     'a broken connection that ends the process': {
       shows: /no answer at all: .*(closed|ECONNRESET)/,
-      rewrites: [{ file: 'store/postgres.ts', find: "client.on('error', () => {})", replace: 'undefined' }],
+      rewrites: [{ file: 'store/postgres-pool.ts', find: "client.on('error', () => {})", replace: 'undefined' }],
     },
   },
   async run(attempt) {

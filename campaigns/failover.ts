@@ -20,7 +20,7 @@ export const failover: Campaign = {
       shows: /is lost|has lost|should be|nor 503: 40[49]/,
       rewrites: [
         {
-          file: 'store/postgres.ts',
+          file: 'store/postgres-pool.ts',
           find: `application_name: 'user-group-service',`,
           replace: `application_name: 'user-group-service', options: '-c synchronous_commit=local',`,
         },

@@ -33,8 +33,8 @@ export const kill: Campaign = {
       shows: new RegExp(`on PostgreSQL, .*(${loss.source})`),
       rewrites: [
         {
-          file: 'store/postgres.ts',
-          find: 'class Postgres ',
+          file: 'store/postgres-pool.ts',
+          find: 'export async function openPool',
           // Whatever is asked next waits for the commit, so that nobody finds out before the process is killed.
           replace: `let late: Promise<unknown> = Promise.resolve()
             const ask = pg.Client.prototype.query
@@ -43,7 +43,7 @@ export const kill: Campaign = {
               late = late.then(() => new Promise((then) => setTimeout(then, 100))).then(() => ask.call(this, 'commit'))
               return Promise.resolve()
             }
-            class Postgres `,
+            export async function openPool`,
         },
       ],
     },

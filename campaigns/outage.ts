@@ -40,7 +40,7 @@ export const outage: Campaign = {
     },
     'a broken connection that ends the process': {
       shows: /other side closed|ECONNREFUSED|ECONNRESET/,
-      rewrites: [{ file: 'store/postgres.ts', find: `pool.on('connect'`, replace: `pool.on('remove'` }],
+      rewrites: [{ file: 'store/postgres-pool.ts', find: `pool.on('connect'`, replace: `pool.on('remove'` }],
     },
     'a readiness that asks nobody': {
       shows: /said it was ready while/,

@@ -17,6 +17,8 @@ describe('an error of PostgreSQL', () => {
   const faults = {
     'of a server that shuts down': ofServer('57P01'),
     'of a full disk': ofServer('53100'),
+    'of a right taken away': ofServer('42501'),
+    'of a table that is being restored': ofServer('42P01'),
     'of a deadlock': ofServer('40P01'),
     'of a key retired just now': ofServer('23503'),
     'of a connection that broke': ofSocket('ECONNRESET'),

@@ -68,9 +68,9 @@ export function translate(error: unknown): unknown {
 }
 
 /**
- * Anything the server's operator can mend, and time-outs, are a fault of the moment, and so is a reference to what was
- * deleted just now, such as a retired master key.
+ * Anything the server's operator can mend, as a right or a table that was taken away, and time-outs, are a fault of the
+ * moment, and so is a reference to what was deleted just now, such as a retired master key.
  */
 export function isTransient(error: unknown): boolean {
-  return isSpent(error) || /^(23503|28|3D|40|53|55|57|58|XX)/.test(sqlState(error) ?? '')
+  return isSpent(error) || /^(23503|28|3D|3F|40|42501|42P01|53|55|57|58|XX)/.test(sqlState(error) ?? '')
 }

@@ -1,6 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { NewEvent } from '../events/event.ts'
-import { OperatorError } from '../operator-error.ts'
 import { columnsOf, rowsOfEach, textForMany, type Values } from './at-once.ts'
 import {
   type Database,
@@ -23,75 +22,18 @@ import {
   translate,
   UnknownOutcome,
 } from './postgres-errors.ts'
-import { clientFor } from './postgres-hosts.ts'
+import { connect, openPool, type PostgresOptions } from './postgres-pool.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
 import { performTogether, type SharedWrite } from './shared-writes.ts'
 import { waitBriefly } from './wait-briefly.ts'
 
-const patience = 5_000
 const migrationLock = 7_264_910_358
-
-// Ids are below 2^53 by construction, so a number holds them.
-const int8 = 20
-const types = new pg.TypeOverrides()
-types.setTypeParser(int8, Number)
-
-export interface PostgresOptions {
-  poolSize?: number
-  onConnectionError?: (error: Error) => void
-}
-
-export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    Client: clientFor(url, patience),
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: patience,
-    statement_timeout: 10_000,
-    query_timeout: 12_000,
-    idle_in_transaction_session_timeout: 15_000,
-    keepAlive: true,
-    pipeline: true,
-    application_name: 'user-group-service',
-    types,
-  })
-  // An idle connection that the server closes is no news to a caller: the pool replaces it.
-  pool.on('error', (error) => options.onConnectionError?.(error))
-  // One that breaks in use fails the work it is used for; without a listener of its own it would end the process too.
-  pool.on('connect', (client) => client.on('error', () => {}))
-  try {
-    await refuseUnfit(pool)
-  } catch (error) {
-    await pool.end()
-    if (error instanceof OperatorError) throw error
-    throw new OperatorError(
-      `PostgreSQL at ${withoutPassword(url)} cannot be reached: ${describe(error)}.`,
-      'Check DATABASE_URL, that the server runs, and that its user may log in.',
-      error,
-    )
-  }
-  return new Postgres(pool)
-}
-
-async function refuseUnfit(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ version: number; encoding: string }>(
-    `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
-  )
-  const [server] = rows
-  if (server === undefined || server.version < 140_000)
-    throw new OperatorError(
-      `PostgreSQL ${Math.floor((server?.version ?? 0) / 10_000)} is too old.`,
-      'Use PostgreSQL 14 or newer.',
-    )
-  if (server.encoding !== 'UTF8')
-    throw new OperatorError(
-      `The database stores text as ${server.encoding}, which cannot hold every id.`,
-      "Create it with encoding 'UTF8'.",
-    )
-}
-
 const mostTogether = 200
 const sharePatience = 1_000
+
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
+  return new Postgres(await openPool(url, options))
+}
 
 class Postgres implements Database {
   readonly engine = 'postgres'
@@ -107,10 +49,13 @@ class Postgres implements Database {
   }
 
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
-    const rows = statement.types
-      ? this.#sharedReads.read(statement, values)
-      : retrying(() => asking(this.#pool)(statement, values))
+    const rows = statement.types ? this.#sharedReads.read(statement, values) : this.#readAlone(statement, values)
     return rows as unknown as Promise<R[]>
+  }
+
+  async #readAlone(statement: Statement<Row>, values: Values): Promise<Row[]> {
+    const [answers] = await retrying(() => this.#askTogether([{ statement, questions: [values] }]))
+    return answers?.[0] ?? []
   }
 
   look<T>(work: () => Work<T>): Promise<T> {
@@ -161,7 +106,7 @@ class Postgres implements Database {
 
   /** All of a round in one packet, on one connection. */
   async #askTogether(round: readonly Asked[]): Promise<Row[][][]> {
-    const client = await this.#pool.connect()
+    const client = await connect(this.#pool)
     let broken: Error | undefined
     try {
       const ask = asking(client)
@@ -206,7 +151,7 @@ class Postgres implements Database {
   }
 
   async #transaction<T>(repeating: Repeating, work: (ask: Ask) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect()
+    const client = await connect(this.#pool)
     const conversation = new Conversation(client)
     let broken: Error | undefined
     try {
@@ -241,7 +186,7 @@ const lock = named('ugs_lock', 'select pg_advisory_xact_lock($1)')
 
 type Ask = (statement: Statement<Row>, values: readonly Value[]) => Promise<Row[]>
 
-function asking(client: pg.Pool | pg.PoolClient): Ask {
+function asking(client: pg.PoolClient): Ask {
   return async (statement, values) => (await client.query(query(statement, values))).rows
 }
 
@@ -282,14 +227,4 @@ function forMany(statement: Statement<Row>): Statement<Row> {
 
 function query(statement: Statement<Row>, values: readonly Value[]) {
   return { name: statement.name, text: statement.text, values: [...values], rowMode: 'array' as const }
-}
-
-function describe(error: unknown): string {
-  const { message, code } = error as NodeJS.ErrnoException
-  return message || code || 'no reason given'
-}
-
-/** Only what helps to find the server: no user, no password, no parameters. */
-function withoutPassword(url: string): string {
-  return url.replace(/^(\w+:\/\/).*@/, '$1').replace(/\?.*$/, '')
 }

@@ -1,0 +1,85 @@
+import pg from 'pg'
+import { ServiceError } from '../errors.ts'
+import { OperatorError } from '../operator-error.ts'
+import { isTransient } from './postgres-errors.ts'
+import { clientFor } from './postgres-hosts.ts'
+
+const patience = 5_000
+
+// Ids are below 2^53 by construction, so a number holds them.
+const int8 = 20
+const types = new pg.TypeOverrides()
+types.setTypeParser(int8, Number)
+
+export interface PostgresOptions {
+  poolSize?: number
+  onConnectionError?: (error: Error) => void
+}
+
+export async function openPool(url: string, options: PostgresOptions): Promise<pg.Pool> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    Client: clientFor(url, patience),
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: patience,
+    statement_timeout: 10_000,
+    query_timeout: 12_000,
+    idle_in_transaction_session_timeout: 15_000,
+    keepAlive: true,
+    pipeline: true,
+    application_name: 'user-group-service',
+    types,
+  })
+  // An idle connection that the server closes is no news to a caller: the pool replaces it.
+  pool.on('error', (error) => options.onConnectionError?.(error))
+  // One that breaks in use fails the work it is used for; without a listener of its own it would end the process too.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  try {
+    await refuseUnfit(pool)
+  } catch (error) {
+    await pool.end()
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(
+      `PostgreSQL at ${withoutPassword(url)} cannot be reached: ${describe(error)}.`,
+      'Check DATABASE_URL, that the server runs, and that its user may log in.',
+      error,
+    )
+  }
+  return pool
+}
+
+/** Whatever keeps us from connecting, the operator can mend: a socket that is not there, a certificate out of date. */
+export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw isTransient(error) ? error : new ServiceError('unavailable', { cause: error })
+  }
+}
+
+async function refuseUnfit(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ version: number; encoding: string }>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
+  )
+  const [server] = rows
+  if (server === undefined || server.version < 140_000)
+    throw new OperatorError(
+      `PostgreSQL ${Math.floor((server?.version ?? 0) / 10_000)} is too old.`,
+      'Use PostgreSQL 14 or newer.',
+    )
+  if (server.encoding !== 'UTF8')
+    throw new OperatorError(
+      `The database stores text as ${server.encoding}, which cannot hold every id.`,
+      "Create it with encoding 'UTF8'.",
+    )
+}
+
+function describe(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException
+  return message || code || 'no reason given'
+}
+
+/** Only what helps to find the server: no user, no password, no parameters. */
+function withoutPassword(url: string): string {
+  return url.replace(/^(\w+:\/\/).*@/, '$1').replace(/\?.*$/, '')
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { type Database, run, sql } from '../../src/store/database.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { engines } from '../support/engines.ts'
+import { createPostgres } from '../support/postgres-server.ts'
+import { rawSql } from '../support/raw-database.ts'
+
+const [, postgres = assert.fail()] = engines
+const one = sql<[number: number]>`select 1`
+const notes = sql<[id: number]>`select id from note`
+const insert = sql`insert into note (id) values (1)`
+
+describe('a PostgreSQL that cannot be used is a fault of the moment', () => {
+  it('when its Unix socket is gone, and no longer than that', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'ugs-socket-'))
+    chmodSync(folder, 0o777)
+    const server = await createPostgres({ unix_socket_directories: folder })
+    t.after(async () => {
+      await server.remove()
+      rmSync(folder, { recursive: true })
+    })
+    await server.start()
+    const { port } = new URL(server.url)
+    const database = await opened(t, `postgres://postgres@/postgres?host=${folder}&port=${port}`)
+    await server.stop()
+    await assertUnavailable(database)
+    await server.start()
+    assert.deepEqual(await database.read(one), [[1]])
+  })
+
+  it('when something else answers in its place', async (t) => {
+    const { url } = await freshDatabase(t)
+    const { hostname, port } = new URL(url)
+    const lines = new Set<Socket>()
+    let isOther = false
+    const line = createServer((near) => {
+      lines.add(near)
+      near.on('error', () => {})
+      if (isOther) near.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+      else
+        near
+          .pipe(connect(Number(port), hostname))
+          .on('error', () => {})
+          .pipe(near)
+    })
+    await once(line.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => line.close())
+    const through = new URL(url)
+    through.port = String((line.address() as AddressInfo).port)
+    const database = await opened(t, through.href)
+    isOther = true
+    for (const near of lines) near.destroy()
+    await assertUnavailable(database)
+    isOther = false
+    assert.deepEqual(await database.read(one), [[1]])
+  })
+
+  it('when a right or a table was taken away', async (t) => {
+    const { url, environment } = await freshDatabase(t)
+    await rawSql(environment, 'create table note (id bigint)')
+    const role = `guest_${new URL(url).pathname.slice(1)}`
+    await rawSql(environment, `create role ${role} login`)
+    const asGuest = new URL(url)
+    asGuest.username = role
+    const guest = await opened(t, asGuest.href)
+    const owner = await opened(t, url)
+    await assert.rejects(guest.read(notes), { code: 'unavailable' })
+    await assert.rejects(
+      guest.write(() => run(insert), 'once'),
+      { code: 'unavailable' },
+    )
+    await rawSql(environment, `grant all on note to ${role}`)
+    assert.deepEqual(await guest.read(notes), [])
+    await rawSql(environment, 'drop table note')
+    await assert.rejects(owner.read(notes), { code: 'unavailable' })
+    await rawSql(environment, `drop role ${role}`)
+  })
+})
+
+async function freshDatabase(t: TestContext) {
+  const { environment, remove } = await postgres.freshDatabase()
+  t.after(remove)
+  return { environment, url: environment.DATABASE_URL }
+}
+
+async function opened(t: TestContext, url: string): Promise<Database> {
+  const database = await openPostgres(url)
+  t.after(() => database.close())
+  assert.deepEqual(await database.read(one), [[1]])
+  return database
+}
+
+async function assertUnavailable(database: Database): Promise<void> {
+  for (const attempt of [() => database.read(one), () => database.write(() => run(one), 'once')])
+    await assert.rejects(attempt, { code: 'unavailable' })
+}
