@@ -18,6 +18,8 @@ import { version } from './version.ts'
 process.umask(0o077)
 // A diagnostic report, where the operator has Node write them, would hold the settings, secrets among them.
 process.report.excludeEnv = true
+// What we say may go to a full disk, or to nobody.
+process.stderr.on('error', () => {})
 
 const program = new Command('ugs')
   .description('User Group Service: looks up, creates and rotates the user groups you show dashboards to.')

@@ -12,6 +12,7 @@ import { openService, type Service } from '../service.ts'
 import { version } from '../version.ts'
 import { addressOf, banner } from './banner.ts'
 import { firstTeam, type Prepared } from './first-team.ts'
+import { LogOutput, toStandardOutput } from './log-output.ts'
 import { serveMetrics } from './metrics-port.ts'
 import { onStopSignal } from './stop-signal.ts'
 import { explain, say } from './terminal.ts'
@@ -79,11 +80,11 @@ function prune(service: Service, { eventRetentionDays }: Config, log: Logger): (
 }
 
 async function open(config: Config) {
-  const log = pino({
-    level: config.logLevel,
-    base: { pid: process.pid },
-    formatters: { level: (level) => ({ level }) },
-  })
+  const output = new LogOutput(toStandardOutput(), (lines) => log.warn({ lines }, 'log lines were lost'))
+  const log = pino(
+    { level: config.logLevel, base: { pid: process.pid }, formatters: { level: (level) => ({ level }) } },
+    output,
+  )
   const service = await openService(config, {
     onConnectionError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
     // The supervisor has looked for all of its workers.
