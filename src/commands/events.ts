@@ -55,8 +55,6 @@ async function* eventsAfter(events: Events, position: number, limit: number): As
 async function follow(events: Events, after: number, options: EventsOptions): Promise<void> {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-  // Whoever reads it may have seen enough and hang up, as head does.
-  process.stdout.once('error', () => stop.abort())
   let last = after
   let left = options.limit ?? Number.POSITIVE_INFINITY
   while (!stop.signal.aborted) {

@@ -2,8 +2,20 @@ import { type ErrorCode, ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
 import { withoutTokens } from '../tokens/format.ts'
 
+let isWatched = false
+
 export function print(text: string): void {
+  if (!isWatched) process.stdout.on('error', endWithoutOutput)
+  isWatched = true
   process.stdout.write(`${text}\n`)
+}
+
+/** Whoever reads it may have seen enough and hang up, as head does; or there is no room for it. */
+function endWithoutOutput(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EPIPE') process.exit()
+  const remedy = 'The command has done its work. Make room where its output goes.'
+  say(explain(new OperatorError(`The output cannot be written: ${error.message}.`, remedy, error)))
+  process.exit(1)
 }
 
 export function printJson(value: unknown): void {

@@ -108,7 +108,7 @@ function csvLine(record: ImportRecord, columns: readonly (keyof ImportRecord)[])
 /** Whoever reads it may have seen enough and hang up, as head does. */
 async function pipeToStdout(lines: ExportedLines): Promise<void> {
   await pipeline(Readable.from(lines), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    if (error.code !== 'EPIPE') throw failed(error)
   })
 }
 
@@ -123,11 +123,12 @@ async function writeNewFile(target: string, lines: ExportedLines, mode: number):
     await rename(draft, target)
   } catch (error) {
     await rm(draft, { force: true })
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
-    throw new OperatorError(
-      `The export failed: ${(error as Error).message}.`,
-      'Check that the folder exists, is writable and has room.',
-      error,
-    )
+    throw failed(error as NodeJS.ErrnoException)
   }
+}
+
+function failed(error: NodeJS.ErrnoException): Error {
+  if (error.syscall === undefined) return error
+  const remedy = 'Check that the folder exists, is writable and has room.'
+  return new OperatorError(`The export failed: ${error.message}.`, remedy, error)
 }

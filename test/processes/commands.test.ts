@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { type Ended, runCommand } from '../support/command.ts'
+import { type Ended, runCommand, startOnFullDisk } from '../support/command.ts'
 import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
 import { assertQuiet, assertRefusal } from '../support/refusal.ts'
-import { testApiToken } from '../support/service-process.ts'
+import { type Environment, spawnUgs, testApiToken } from '../support/service-process.ts'
 
 const sqlite = engines[0] as Engine
 
@@ -98,6 +99,29 @@ describe('the ugs commands', () => {
     assert.equal(findings.find(({ check }: { check: string }) => check === 'keys').ok, false)
   })
 
+  it('end quietly when their reader has seen enough', async (t) => {
+    const environment = await withAcme(t)
+    for (const args of [
+      ['team', 'list'],
+      ['events', '--follow'],
+      ['user-group', 'export', '-'],
+      ['doctor', '--json'],
+    ]) {
+      const child = spawnUgs(environment, ...args)
+      child.stdout.destroy()
+      const [stderr, [code]] = await Promise.all([child.stderr.toArray(), once(child, 'close')])
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: [] }, args.join(' '))
+    }
+  })
+
+  it('say in one sentence that there is no room for their output', { skip: !existsSync('/dev/full') }, async (t) => {
+    const environment = await withAcme(t)
+    for (const args of [['team', 'list'], ['events', '--json'], ['user-group', 'export', '-'], ['doctor']]) {
+      const ended = await startOnFullDisk(environment, ...args).ended
+      assertRefusal(ended, /(output cannot be written|export failed): ENOSPC/, /room/)
+    }
+  })
+
   it('let doctor look at a database that is not there yet without making it', async (t) => {
     const empty = await Premises.open(t, sqlite)
     const { code } = await runCommand({ ...empty.environment, UGS_MASTER_KEY: undefined }, 'doctor')
@@ -105,6 +129,12 @@ describe('the ugs commands', () => {
     assert.deepEqual(readdirSync(empty.database.folder as string), [])
   })
 })
+
+async function withAcme(context: TestContext): Promise<Environment> {
+  const premises = await Premises.open(context, sqlite)
+  assert.equal((await (await premises.start()).caller.getOrCreate('acme')).status, 200)
+  return premises.environment
+}
 
 async function startedOnce(context: TestContext): Promise<Premises> {
   const premises = await Premises.open(context, sqlite)

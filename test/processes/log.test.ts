@@ -6,7 +6,7 @@ import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { Premises } from '../support/premises.ts'
 import { quickStart } from '../support/quick-start.ts'
-import { startService } from '../support/service-process.ts'
+import { onFullDisk, startService } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
 
 const [sqlite = assert.fail()] = engines
@@ -34,8 +34,7 @@ describe('a log that cannot be written does not stop the service', () => {
   it('when its disk is full', { skip: !existsSync('/dev/full') }, async (t) => {
     const { environment, remove } = await sqlite.freshDatabase()
     t.after(remove)
-    const toFullDisk = ['sh', '-c', 'exec "$0" "$@" > /dev/full']
-    const service = await startService({ ...quickStart, ...environment }, { under: toFullDisk })
+    const service = await startService({ ...quickStart, ...environment }, { under: onFullDisk })
     const caller = new Caller(service.url)
     t.after(async () => {
       await caller.close()

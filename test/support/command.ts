@@ -1,6 +1,6 @@
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { type Environment, spawnUgs } from './service-process.ts'
+import { type Environment, onFullDisk, spawnUgs, spawnUnder } from './service-process.ts'
 
 export interface Ended {
   code: number | null
@@ -22,7 +22,15 @@ export function startCommand(environment: Environment, ...args: string[]): Comma
 
 /** The same with something to read on its standard input. */
 export function startReading(input: string, environment: Environment, ...args: string[]): Command {
-  const child = spawnUgs(environment, ...args)
+  return reading(input, spawnUgs(environment, ...args))
+}
+
+/** One with nowhere to put its output. */
+export function startOnFullDisk(environment: Environment, ...args: string[]): Command {
+  return reading('', spawnUnder(onFullDisk, environment, ...args))
+}
+
+function reading(input: string, child: ChildProcessWithoutNullStreams): Command {
   const impatience = setTimeout(() => child.kill('SIGKILL'), patience)
   // A command that does not read it closes the pipe.
   child.stdin.on('error', () => {})

@@ -67,7 +67,15 @@ export async function startService(
 
 /** A `ugs` command that runs beside the test. */
 export function spawnUgs(environment: Environment, ...args: string[]): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [main, ...args], { env: cleanEnvironment({ ...quickStart, ...environment }) })
+  return spawnUnder([], environment, ...args)
+}
+
+/** A command under which another has nowhere to put its output. */
+export const onFullDisk = ['sh', '-c', 'exec "$0" "$@" > /dev/full']
+
+export function spawnUnder(under: readonly string[], environment: Environment, ...args: string[]) {
+  const [command = '', ...rest] = [...under, process.execPath, main, ...args]
+  return spawn(command, rest, { env: cleanEnvironment({ ...quickStart, ...environment }) })
 }
 
 /** Runs a `ugs` command to its end. */
