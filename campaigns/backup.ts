@@ -11,6 +11,7 @@ import type { Environment } from '../test/support/service-process.ts'
 import { Bookkeeping } from './bookkeeping.ts'
 import type { Campaign } from './campaign.ts'
 import { onBothEngines } from './on-both-engines.ts'
+import { goBackInTime } from './point-in-time.ts'
 import { postgresDumps } from './postgres-dumps.ts'
 
 export const backup: Campaign = {
@@ -44,6 +45,7 @@ export const backup: Campaign = {
         premises,
         engine,
         service,
+        settings: environment,
         books,
         rounds: size,
         onRound: (round) => progress(round, engine.name),
@@ -59,6 +61,7 @@ interface Site {
   premises: Premises
   engine: Engine
   service: CalledService
+  settings: Environment
   books: Bookkeeping
   rounds: number
   onRound(round: number): void
@@ -123,7 +126,7 @@ async function assertGuarded(running: Environment, elsewhere: Environment, copy:
   assertRefusal(ofDamaged, /is damaged/, /another copy/)
 }
 
-async function backUpPostgres({ premises, engine, books, rounds, onRound }: Site): Promise<Result> {
+async function backUpPostgres({ premises, engine, settings, books, rounds, onRound }: Site): Promise<Result> {
   const { environment } = premises
   const dumps = await postgresDumps(environment)
   let groups = 0
@@ -135,8 +138,9 @@ async function backUpPostgres({ premises, engine, books, rounds, onRound }: Site
     await dumps.restore(dump, restored)
     groups += await books.assertRestored(restored, before)
     await fresh.remove()
+    groups += await goBackInTime(settings)
     onRound(round)
   }
   await books.end()
-  return { groups, inWords: `PostgreSQL ${dumps.inWords}` }
+  return { groups, inWords: `PostgreSQL ${dumps.inWords}, and by its archived log to a moment before a mistake` }
 }
