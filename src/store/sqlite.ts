@@ -198,6 +198,7 @@ class Sqlite implements Database {
   }
 
   async #begin(): Promise<void> {
+    this.#written.insist()
     const deadline = performance.now() + patience
     for (;;) {
       try {
@@ -227,6 +228,7 @@ class Sqlite implements Database {
 
   #commit(): void {
     this.#connection.exec('commit')
+    // Before anybody is told: it may have gone in between.
     this.#written.insist()
   }
 
