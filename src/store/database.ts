@@ -100,6 +100,13 @@ export class UniqueViolation extends ServiceError {
   }
 }
 
+/** What a driver throws when a table is not there: nothing was migrated yet, or a backup is being restored. */
+export class MissingTable extends ServiceError {
+  constructor(cause: unknown) {
+    super('unavailable', { cause })
+  }
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof UniqueViolation
 }

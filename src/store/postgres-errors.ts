@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { ServiceError } from '../errors.ts'
-import { UniqueViolation } from './database.ts'
+import { MissingTable, UniqueViolation } from './database.ts'
 
 const attempts = 3
 /** Milliseconds. What has failed so slowly would fail as slowly again, and a caller should not wait for that. */
 const tryAgainWithin = 3_000
 const uniqueViolation = '23505'
+const undefinedTable = '42P01'
 
 /** The commit was sent and never answered: nobody knows whether it happened, so nobody may send it again. */
 export class UnknownOutcome extends Error {
@@ -64,6 +65,7 @@ export function isSpent(error: unknown): boolean {
 /** For the caller. What is none of these is a bug of ours. */
 export function translate(error: unknown): unknown {
   if (sqlState(error) === uniqueViolation) return new UniqueViolation(error)
+  if (sqlState(error) === undefinedTable) return new MissingTable(error)
   return isTransient(error) ? new ServiceError('unavailable', { cause: error }) : error
 }
 

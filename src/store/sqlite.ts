@@ -7,6 +7,7 @@ import type { NewEvent } from '../events/event.ts'
 import { Together } from '../together.ts'
 import {
   type Database,
+  MissingTable,
   nextQuery,
   type Row,
   type Statement,
@@ -283,8 +284,9 @@ function primaryCode(error: unknown): number | undefined {
 }
 
 function translate(error: unknown): unknown {
-  const { errcode } = error as { errcode?: number }
+  const { errcode, message } = error as Error & { errcode?: number }
   if (errcode === uniqueViolation || errcode === primaryKeyViolation) return new UniqueViolation(error)
+  if (message.startsWith('no such table')) return new MissingTable(error)
   const code = primaryCode(error)
   // A reference to what was deleted just now, such as a retired master key, is a fault of the moment too.
   const isTransient = errcode === foreignKeyViolation || (code !== undefined && transientCodes.has(code))

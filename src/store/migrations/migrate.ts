@@ -1,6 +1,5 @@
-import { ServiceError } from '../../errors.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { type Database, run, type Statement, sql, type Work } from '../database.ts'
+import { type Database, MissingTable, run, type Statement, sql, type Work } from '../database.ts'
 import { initial } from './001-initial.ts'
 import { fewerIndexEntries } from './002-fewer-index-entries.ts'
 import { formerTokensInGrace } from './003-former-tokens-in-grace.ts'
@@ -30,11 +29,9 @@ export function migrate(database: Database, now: number): Promise<void> {
 
 /** For a look that changes nothing: refuses a database that a start would migrate first. */
 export async function refuseOutdated(database: Database): Promise<void> {
-  const look = async () => database.look(currentVersion)
-  const current = await look().catch((error: unknown) => {
-    if (error instanceof OperatorError || error instanceof ServiceError) throw error
-    // There is not even a table of versions: nothing of ours is in it.
-    return 0
+  const current = await database.look(currentVersion).catch((error: unknown) => {
+    if (error instanceof MissingTable) return 0
+    throw error
   })
   if (current < migrations.length)
     throw new OperatorError(
