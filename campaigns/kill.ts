@@ -24,7 +24,7 @@ export const kill: Campaign = {
             this.#connection.exec = (text) => text === 'commit' || exec.call(this.#connection, text)
             this.#commitTogether(this.#queue.splice(0))
             this.#connection.exec = exec
-            await pause(20)
+            await pause(100)
             this.#connection.exec('commit')`,
         },
       ],

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { accepts } from '../test/support/accepts.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { freePort } from '../test/support/postgres-server.ts'
 import type { ProxyProgram, ProxySetup } from './proxy-setups.ts'
@@ -53,16 +53,4 @@ export async function startProxy(setup: ProxySetup, service: URL): Promise<Runni
     throw error
   }
   return { ...setup, url: `http://127.0.0.1:${port}`, stop }
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
 }

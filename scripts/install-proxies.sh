@@ -1,8 +1,8 @@
 #!/bin/sh
-# Before the tests of a CI: installs the proxies of the campaign "proxies", where that is possible. Where it is not, the
-# campaign says what it lacks; it is no reason for a red build, so this script never fails.
+# Before the tests of a CI: installs the proxies of the campaign "proxies" and PgBouncer, where that is possible. Where it
+# is not, the tests say what they lack; it is no reason for a red build, so this script never fails.
 missing=
-for program in nginx-light:nginx haproxy:haproxy varnish:varnishd caddy:caddy; do
+for program in nginx-light:nginx haproxy:haproxy varnish:varnishd caddy:caddy pgbouncer:pgbouncer; do
   command -v "${program#*:}" >/dev/null || missing="$missing ${program%:*}"
 done
 [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || exit 0

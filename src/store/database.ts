@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { ServiceError } from '../errors.ts'
 import type { NewEvent } from '../events/event.ts'
 
@@ -9,7 +10,7 @@ declare const rowOf: unique symbol
 /** One SQL text, the same for both engines, with $1, $2 … for its values. Its rows come as arrays. */
 export interface Statement<R extends Row> {
   readonly text: string
-  /** Under which a server keeps it prepared. */
+  /** Under which a server keeps it prepared: that of no other text, whichever version of the program asks. */
   readonly name: string
   /** PostgreSQL's types of its values, for one that many ask at the same time: then they are asked for at once. */
   readonly types?: readonly string[]
@@ -18,14 +19,12 @@ export interface Statement<R extends Row> {
   readonly [rowOf]?: R
 }
 
-let statements = 0
-
 export function sql<R extends Row = []>(text: TemplateStringsArray): Statement<R> {
-  statements += 1
-  return named<R>(`ugs_${statements}`, text.join('').trim())
+  return statementOf<R>(text.join('').trim())
 }
 
-export function named<R extends Row = []>(name: string, text: string): Statement<R> {
+export function statementOf<R extends Row = []>(text: string): Statement<R> {
+  const name = `ugs_${hash('sha256', text).slice(0, 32)}`
   return { name, text, givesRows: /^select\b|\breturning\b/.test(text) }
 }
 

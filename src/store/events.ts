@@ -9,7 +9,6 @@ const takePositions = sql`
 
 // Each counts back from the last position taken, so that nobody has to wait for what that is.
 const insertMany = manyRows(
-  'events',
   `insert into event (team_id, id, at, kind, api_token, subject, renamed_to)
   select team_id, last - column1, column2, column3, column4, column5, column6 from event_position, (values`,
   '(cast(? as bigint), cast(? as bigint), ?, ?, ?, ?)',

@@ -1,4 +1,4 @@
-import { named, type Row, run, type Statement, type Value, type Work } from './database.ts'
+import { type Row, run, type Statement, statementOf, type Value, type Work } from './database.ts'
 
 /** The sizes a statement is written for: a thousand rows are ten statements, and a server has only three to prepare. */
 const sizes = [100, 10, 1]
@@ -12,12 +12,12 @@ export interface ManyRows<R extends Row> {
  * `$1`, `$2` … in `row` are the values all rows share, each `?` is a value of its own: `'($1, ?, ?)'`. A list to look
  * something up in is written the same way: `in (`, `?`, `)`.
  */
-export function manyRows<R extends Row = []>(name: string, head: string, row: string, tail: string): ManyRows<R> {
+export function manyRows<R extends Row = []>(head: string, row: string, tail: string): ManyRows<R> {
   const shared = Math.max(0, ...[...`${head}${row}${tail}`.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
   const bySize = sizes.map((size) => {
     let last = shared
     const rows = Array.from({ length: size }, () => row.replaceAll('?', () => `$${++last}`))
-    return { size, statement: named<R>(`ugs_${name}_${size}`, `${head} ${rows.join(', ')} ${tail}`.trim()) }
+    return { size, statement: statementOf<R>(`${head} ${rows.join(', ')} ${tail}`.trim()) }
   })
   return { bySize }
 }

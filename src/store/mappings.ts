@@ -10,7 +10,6 @@ import { manyRows, runMany } from './many-rows.ts'
 const insertEntry = sql`
   insert into mapping_entry (team_id, data_source, user_group_id, schema_id) values ($1, $2, $3, $4)`
 const insertEntries = manyRows(
-  'mapping_entries',
   'insert into mapping_entry (team_id, data_source, user_group_id, schema_id) values',
   '($1, ?, ?, ?)',
   '',

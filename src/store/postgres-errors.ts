@@ -62,6 +62,11 @@ export function isSpent(error: unknown): boolean {
   return isSilent || error instanceof UnknownOutcome || isLostConnection(error)
 }
 
+/** A statement that was prepared on this connection is not there, or is there before it was. */
+export function isForgotten(error: unknown): boolean {
+  return /^(26000|42P05)$/.test(sqlState(error) ?? '')
+}
+
 /** For the caller. What is none of these is a bug of ours. */
 export function translate(error: unknown): unknown {
   if (sqlState(error) === uniqueViolation) return new UniqueViolation(error)
@@ -74,5 +79,9 @@ export function translate(error: unknown): unknown {
  * moment, and so is a reference to what was deleted just now, such as a retired master key.
  */
 export function isTransient(error: unknown): boolean {
-  return isSpent(error) || /^(23503|28|3D|3F|40|42501|42P01|53|55|57|58|XX)/.test(sqlState(error) ?? '')
+  return (
+    isSpent(error) ||
+    isForgotten(error) ||
+    /^(23503|28|3D|3F|40|42501|42P01|53|55|57|58|XX)/.test(sqlState(error) ?? '')
+  )
 }

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
-import { isTransient } from './postgres-errors.ts'
+import { isForgotten, isTransient } from './postgres-errors.ts'
 import { clientFor } from './postgres-hosts.ts'
 
 const patience = 5_000
@@ -12,7 +13,6 @@ const types = new pg.TypeOverrides()
 types.setTypeParser(int8, Number)
 
 export interface PostgresOptions {
-  poolSize?: number
   onConnectionError?: (error: Error) => void
 }
 
@@ -20,7 +20,7 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
   const pool = new pg.Pool({
     connectionString: url,
     Client: clientFor(url, patience),
-    max: options.poolSize ?? 10,
+    max: 10,
     connectionTimeoutMillis: patience,
     statement_timeout: 10_000,
     query_timeout: 12_000,
@@ -36,6 +36,7 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
   pool.on('connect', (client) => client.on('error', () => {}))
   try {
     await refuseUnfit(pool)
+    await refuseForgetful(pool)
   } catch (error) {
     await pool.end()
     if (error instanceof OperatorError) throw error
@@ -72,6 +73,33 @@ async function refuseUnfit(pool: pg.Pool): Promise<void> {
       `The database stores text as ${server.encoding}, which cannot hold every id.`,
       "Create it with encoding 'UTF8'.",
     )
+}
+
+const probe = { name: 'ugs_probe', text: 'select 1' }
+
+/** A pooler may give each transaction another connection to the server, which does not know what was prepared on the last. */
+async function refuseForgetful(pool: pg.Pool): Promise<void> {
+  const [one, other] = [await pool.connect(), await pool.connect()]
+  try {
+    await one.query(probe)
+    // Whatever `one` was connected to just now belongs to the other as long as its transaction lasts.
+    await other.query('begin')
+    const again = one.query(probe)
+    // There may be one for both.
+    await Promise.race([again, pause(1_000, undefined, { ref: false })])
+    await other.query('rollback')
+    await again
+  } catch (error) {
+    if (!isForgotten(error)) throw error
+    throw new OperatorError(
+      'The pooler in front of PostgreSQL forgets what a connection has prepared.',
+      'Have it keep a connection for a session (PgBouncer: pool_mode = session), or connect to PostgreSQL itself.',
+      error,
+    )
+  } finally {
+    one.release()
+    other.release()
+  }
 }
 
 function describe(error: unknown): string {

@@ -3,11 +3,12 @@ import type { NewEvent } from '../events/event.ts'
 import { columnsOf, rowsOfEach, textForMany, type Values } from './at-once.ts'
 import {
   type Database,
-  named,
   nextQuery,
   type Repeating,
   type Row,
   type Statement,
+  sql,
+  statementOf,
   type Value,
   type Work,
 } from './database.ts'
@@ -182,7 +183,7 @@ function apart(writes: readonly SharedWrite[]): [SharedWrite[], SharedWrite[]] {
   return [[...together.values()], later]
 }
 
-const lock = named('ugs_lock', 'select pg_advisory_xact_lock($1)')
+const lock = sql`select pg_advisory_xact_lock($1)`
 
 type Ask = (statement: Statement<Row>, values: readonly Value[]) => Promise<Row[]>
 
@@ -219,7 +220,7 @@ const statementsForMany = new Map<Statement<Row>, Statement<Row>>()
 function forMany(statement: Statement<Row>): Statement<Row> {
   let made = statementsForMany.get(statement)
   if (made === undefined) {
-    made = named<Row>(`${statement.name}_many`, textForMany(statement))
+    made = statementOf<Row>(textForMany(statement))
     statementsForMany.set(statement, made)
   }
   return made

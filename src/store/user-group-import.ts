@@ -7,38 +7,25 @@ import { addManyEntries, refuseUnknownSources } from './mappings.ts'
 import type { ImportOutcome, ImportWish } from './store.ts'
 
 const insertUnlessThere = manyRows<[id: number]>(
-  'import_groups',
   `insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
     updated_at, mapping, properties) values`,
   '(?, $1, ?, ?, ?, ?, ?, ?, $2, $2, ?, ?)',
   'on conflict do nothing returning id',
 )
 const idsThere = manyRows<[providedId: string]>(
-  'import_there',
   'select provided_id from user_group where team_id = $1 and provided_id in (',
   '?',
   ')',
 )
 const sealsThere = manyRows<[providedId: string, seal: Uint8Array]>(
-  'import_seals',
   'select provided_id, token_sealed from user_group where team_id = $1 and provided_id in (',
   '?',
   ')',
 )
-const remove = manyRows('import_remove', 'delete from user_group where team_id = $1 and id in (', '?', ')')
+const remove = manyRows('delete from user_group where team_id = $1 and id in (', '?', ')')
 // These two look beyond the team: a token has one owner at most, whoever that is.
-const currentTokens = manyRows<[hash: Uint8Array]>(
-  'import_current',
-  'select token_hash from user_group where token_hash in (',
-  '?',
-  ')',
-)
-const formerTokens = manyRows<[hash: Uint8Array]>(
-  'import_former',
-  'select hash from former_token where hash in (',
-  '?',
-  ')',
-)
+const currentTokens = manyRows<[hash: Uint8Array]>('select token_hash from user_group where token_hash in (', '?', ')')
+const formerTokens = manyRows<[hash: Uint8Array]>('select hash from former_token where hash in (', '?', ')')
 
 interface Candidate extends ImportWish {
   group: ImportedUserGroup

@@ -91,9 +91,9 @@ export class Carelessness {
   /** What a bug or a broken disk would do: the service fails inside, and logs why. */
   async breakTheDatabase(): Promise<void> {
     const token = await this.#currentToken()
-    await rawSql(this.#environment, 'alter table former_token rename to elsewhere')
+    await rawSql(this.#environment, 'alter table former_token rename column rotated_at to elsewhere')
     const unwritten = await this.#caller.call('POST', '/api/user', { current_token: token })
-    await rawSql(this.#environment, 'alter table elsewhere rename to former_token')
+    await rawSql(this.#environment, 'alter table former_token rename column elsewhere to rotated_at')
     await rawSql(
       this.#environment,
       `update user_group set token_sealed = token_hash where provided_id = '${this.#group}'`,
