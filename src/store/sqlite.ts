@@ -29,7 +29,7 @@ const busy = 5
 const foreignKeyViolation = 787
 const primaryKeyViolation = 1555
 const uniqueViolation = 2067
-const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 26])
+const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26])
 
 const savepoint = sql`savepoint one`
 const release = sql`release one`
