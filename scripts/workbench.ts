@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import pg from 'pg'
@@ -26,6 +26,8 @@ export interface Workbench {
 /** A copy of the project in which files may be changed, with a PostgreSQL of its own for the tests that want one. */
 export function createWorkbench(root: string): Workbench {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-mutants-'))
+  // A PostgreSQL that a test starts in it is another user's.
+  chmodSync(folder, 0o755)
   const copy = join(folder, 'project')
   const scratch = join(folder, 'tmp')
   cpSync(root, copy, { recursive: true, filter: (path) => !/^(node_modules|\.git|dist|data)$/.test(basename(path)) })
