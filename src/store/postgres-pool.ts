@@ -79,8 +79,10 @@ const probe = { name: 'ugs_probe', text: 'select 1' }
 
 /** A pooler may give each transaction another connection to the server, which does not know what was prepared on the last. */
 async function refuseForgetful(pool: pg.Pool): Promise<void> {
-  const [one, other] = [await pool.connect(), await pool.connect()]
+  const one = await pool.connect()
+  let other: pg.PoolClient | undefined
   try {
+    other = await pool.connect()
     await one.query(probe)
     // Whatever `one` was connected to just now belongs to the other as long as its transaction lasts.
     await other.query('begin')
@@ -98,7 +100,7 @@ async function refuseForgetful(pool: pg.Pool): Promise<void> {
     )
   } finally {
     one.release()
-    other.release()
+    other?.release()
   }
 }
 

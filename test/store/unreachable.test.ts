@@ -10,6 +10,7 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { engines } from '../support/engines.ts'
 import { createPostgres } from '../support/postgres-server.ts'
 import { rawSql } from '../support/raw-database.ts'
+import type { Environment } from '../support/service-process.ts'
 
 const [, postgres = assert.fail()] = engines
 const one = sql<[number: number]>`select 1`
@@ -64,11 +65,8 @@ describe('a PostgreSQL that cannot be used is a fault of the moment', () => {
   it('when a right or a table was taken away', async (t) => {
     const { url, environment } = await freshDatabase(t)
     await rawSql(environment, 'create table note (id bigint)')
-    const role = `guest_${new URL(url).pathname.slice(1)}`
-    await rawSql(environment, `create role ${role} login`)
-    const asGuest = new URL(url)
-    asGuest.username = role
-    const guest = await opened(t, asGuest.href)
+    const { role, asGuest } = await newGuest(environment)
+    const guest = await opened(t, asGuest)
     const owner = await opened(t, url)
     await assert.rejects(guest.read(notes), { code: 'unavailable' })
     await assert.rejects(
@@ -82,6 +80,21 @@ describe('a PostgreSQL that cannot be used is a fault of the moment', () => {
     await rawSql(environment, `drop role ${role}`)
   })
 })
+
+it('a start that may open one connection only is refused, and does not wait', async (t) => {
+  const { environment } = await freshDatabase(t)
+  const { role, asGuest } = await newGuest(environment, 'connection limit 1')
+  await assert.rejects(openPostgres(asGuest), { name: 'OperatorError', message: /: too many connections for role/ })
+  await rawSql(environment, `drop role ${role}`)
+})
+
+async function newGuest(environment: Environment, more = ''): Promise<{ role: string; asGuest: string }> {
+  const url = new URL(environment.DATABASE_URL ?? '')
+  const role = `guest_${url.pathname.slice(1)}`
+  await rawSql(environment, `create role ${role} login ${more}`)
+  url.username = role
+  return { role, asGuest: url.href }
+}
 
 async function freshDatabase(t: TestContext) {
   const { environment, remove } = await postgres.freshDatabase()
