@@ -18,7 +18,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
     [
       'src/store/*.test.ts',
       'test/store/*.test.ts',
-      'test/processes/{refusals,races,restore,several-servers}.test.ts',
+      'test/processes/{refusals,races,restore,several-servers,pgbouncer}.test.ts',
       'test/team/freshness.test.ts',
     ],
   ],

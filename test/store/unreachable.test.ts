@@ -36,29 +36,26 @@ describe('a PostgreSQL that cannot be used is a fault of the moment', () => {
   })
 
   it('when something else answers in its place', async (t) => {
-    const { url } = await freshDatabase(t)
-    const { hostname, port } = new URL(url)
-    const lines = new Set<Socket>()
-    let isOther = false
-    const line = createServer((near) => {
-      lines.add(near)
-      near.on('error', () => {})
-      if (isOther) near.end('HTTP/1.1 400 Bad Request\r\n\r\n')
-      else
-        near
-          .pipe(connect(Number(port), hostname))
-          .on('error', () => {})
-          .pipe(near)
-    })
-    await once(line.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => line.close())
-    const through = new URL(url)
-    through.port = String((line.address() as AddressInfo).port)
-    const database = await opened(t, through.href)
-    isOther = true
-    for (const near of lines) near.destroy()
+    const line = await openLine(t, (near) => near.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const database = await opened(t, line.url)
+    line.isBad = true
+    line.cut()
     await assertUnavailable(database)
-    isOther = false
+    line.isBad = false
+    assert.deepEqual(await database.read(one), [[1]])
+  })
+
+  it('when it hangs up on the question whether it takes writes', async (t) => {
+    const hangUp = (near: Socket, far: Socket) => {
+      near.pipe(far).pipe(near)
+      near.on('data', (sent) => sent.includes('transaction_read_only') && near.resetAndDestroy())
+    }
+    const line = await openLine(t, hangUp)
+    const database = await opened(t, `${line.url}?target_session_attrs=read-write`)
+    line.isBad = true
+    line.cut()
+    await assertUnavailable(database)
+    line.isBad = false
     assert.deepEqual(await database.read(one), [[1]])
   })
 
@@ -87,6 +84,31 @@ it('a start that may open one connection only is refused, and does not wait', as
   await assert.rejects(openPostgres(asGuest), { name: 'OperatorError', message: /: too many connections for role/ })
   await rawSql(environment, `drop role ${role}`)
 })
+
+/** A line to a new database that can be cut, and on which something else happens as long as it is bad. */
+async function openLine(t: TestContext, whenBad: (near: Socket, far: Socket) => void) {
+  const { url } = await freshDatabase(t)
+  const { hostname, port } = new URL(url)
+  const ends = new Set<Socket>()
+  const cut = () => {
+    for (const near of ends) near.destroy()
+  }
+  const line = { url: '', isBad: false, cut }
+  const server = createServer((near) => {
+    ends.add(near)
+    const far = connect(Number(port), hostname)
+    for (const end of [near, far]) end.on('error', () => {})
+    near.on('close', () => far.destroy())
+    if (line.isBad) whenBad(near, far)
+    else near.pipe(far).pipe(near)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const through = new URL(url)
+  through.port = String((server.address() as AddressInfo).port)
+  line.url = through.href
+  return line
+}
 
 async function newGuest(environment: Environment, more = ''): Promise<{ role: string; asGuest: string }> {
   const url = new URL(environment.DATABASE_URL ?? '')
