@@ -67,22 +67,21 @@ export class UserGroupStore implements UserGroups {
     const order = `${teamId} ${Buffer.from(current).toString('hex')}`
     const row = await this.#database.writeTogether(order, function* () {
       const [owner] = yield* run(statements.ownerOfToken, teamId, current)
-      if (owner === undefined) {
+      let replaced: statements.UserGroupRow | undefined
+      if (owner !== undefined) {
+        fresh ??= replacement.seal(owner[0])
+        const { hash, bytes, keyId } = fresh
+        ;[replaced] = yield* run(statements.replaceToken, teamId, owner[0], current, hash, bytes, keyId, now)
+      }
+      if (replaced === undefined) {
         const [former] = yield* run(statements.ownerOfFormer, teamId, current)
+        // Nobody has it, or another who was faster has deleted the group.
         if (former === undefined) throw new ServiceError('token_not_found')
         // Our own commit, whose answer was lost with the connection.
         if (fresh !== undefined && Buffer.compare(former[4], fresh.bytes) === 0) return former
         throw new ServiceError('token_already_rotated')
       }
-      const [groupId] = owner
-      fresh ??= replacement.seal(groupId)
-      const { hash, bytes, keyId } = fresh
-      const [replaced] = yield* run(statements.replaceToken, teamId, groupId, current, hash, bytes, keyId, now)
-      if (replaced === undefined) {
-        // Another was faster: it has rotated the token, or deleted the group.
-        const [former] = yield* run(statements.ownerOfFormer, teamId, current)
-        throw new ServiceError(former === undefined ? 'token_not_found' : 'token_already_rotated')
-      }
+      const [groupId] = replaced
       if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
       yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
       yield* record(actor, 'user_group.token_rotated', replaced[1], now)
