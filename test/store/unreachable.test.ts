@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { type Database, run, sql } from '../../src/store/database.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
+import { behindLine } from '../support/behind-line.ts'
 import { engines } from '../support/engines.ts'
 import { createPostgres } from '../support/postgres-server.ts'
 import { rawSql } from '../support/raw-database.ts'
@@ -87,26 +87,20 @@ it('a start that may open one connection only is refused, and does not wait', as
 
 /** A line to a new database that can be cut, and on which something else happens as long as it is bad. */
 async function openLine(t: TestContext, whenBad: (near: Socket, far: Socket) => void) {
-  const { url } = await freshDatabase(t)
-  const { hostname, port } = new URL(url)
   const ends = new Set<Socket>()
   const cut = () => {
     for (const near of ends) near.destroy()
   }
   const line = { url: '', isBad: false, cut }
-  const server = createServer((near) => {
+  const engine = behindLine(postgres, (near, far) => {
     ends.add(near)
-    const far = connect(Number(port), hostname)
-    for (const end of [near, far]) end.on('error', () => {})
     near.on('close', () => far.destroy())
     if (line.isBad) whenBad(near, far)
     else near.pipe(far).pipe(near)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => server.close())
-  const through = new URL(url)
-  through.port = String((server.address() as AddressInfo).port)
-  line.url = through.href
+  const { environment, remove } = await engine.freshDatabase()
+  t.after(remove)
+  line.url = environment.DATABASE_URL
   return line
 }
 
