@@ -36,7 +36,7 @@ describe('a PostgreSQL that cannot be used is a fault of the moment', () => {
   })
 
   it('when something else answers in its place', async (t) => {
-    const line = await openLine(t, (near) => near.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const line = await openLine(t, (near) => near.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     const database = await opened(t, line.url)
     line.isBad = true
     line.cut()
