@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newMasterKey } from '../test/support/engines.ts'
 import { eventually } from '../test/support/eventually.ts'
-import { createPostgres, type PostgresServer } from '../test/support/postgres-server.ts'
-import { copyOf } from '../test/support/postgres-standby.ts'
+import { createPostgres } from '../test/support/postgres-server.ts'
+import { copyFiles, serverFrom } from '../test/support/postgres-standby.ts'
 import { rawSql } from '../test/support/raw-database.ts'
 import type { Environment } from '../test/support/service-process.ts'
 import { Bookkeeping } from './bookkeeping.ts'
@@ -15,7 +15,7 @@ import { serviceOn } from './service.ts'
  * A copy of a running server and an archive of its log bring a database back to the moment before a mistake. Returns how
  * many groups there were at that moment.
  */
-export async function goBackInTime(settings: Environment): Promise<number> {
+export async function goBackInTime(common: Environment): Promise<number> {
   await using cleanup = new AsyncDisposableStack()
   const archive = mkdtempSync(join(tmpdir(), 'ugs-archive-'))
   cleanup.defer(async () => rmSync(archive, { recursive: true }))
@@ -24,13 +24,13 @@ export async function goBackInTime(settings: Environment): Promise<number> {
   const server = await createPostgres({ archive_mode: 'on', archive_command: `cp %p ${archive}/%f` })
   cleanup.defer(() => server.remove())
   await server.start()
-  const environment = { ...settings, DATABASE_URL: server.url, UGS_MASTER_KEY: newMasterKey() }
+  const environment = { ...common, DATABASE_URL: server.url, UGS_MASTER_KEY: newMasterKey() }
   const service = await serviceOn(cleanup, server.url, environment)
 
   const books = new Bookkeeping(service.caller)
   await books.more(20)
-  const copy = await copyOf(server, { restore_command: `cp ${archive}/%f %p` }, { 'recovery.signal': '' })
-  cleanup.defer(() => copy.remove())
+  const copy = join(archive, 'copy')
+  await copyFiles(server, copy)
   await books.more(20)
   const before = books.snapshot()
   const [now] = await rawSql(environment, 'select clock_timestamp()::text as moment')
@@ -41,8 +41,12 @@ export async function goBackInTime(settings: Environment): Promise<number> {
   await service.stop('SIGKILL')
   await server.stop('immediate')
 
-  await recover(copy, String(now?.moment))
-  const restored = { ...environment, DATABASE_URL: copy.url }
+  const settings = { restore_command: `cp ${archive}/%f %p`, recovery_target_time: String(now?.moment) }
+  const recovered = await serverFrom(copy, { ...settings, recovery_target_action: 'promote' }, 'recovery.signal')
+  cleanup.defer(() => recovered.remove())
+  await recovered.start()
+  const restored = { ...environment, DATABASE_URL: recovered.url }
+  await eventually('it takes writes again', () => isPromoted(restored), 30_000)
   const mistakes = await rawSql(restored, `select id from user_group where provided_id = 'a mistake'`)
   assert.deepEqual(mistakes, [], 'what came after the moment is still there')
   // Awaited here: what comes behind takes the server away.
@@ -54,13 +58,7 @@ async function archiveAll(environment: Environment, archive: string): Promise<vo
   await eventually('the log is in the archive', () => existsSync(join(archive, String(last?.file))), 30_000)
 }
 
-async function recover(copy: PostgresServer, moment: string): Promise<void> {
-  const target = `recovery_target_time = '${moment}'\nrecovery_target_action = 'promote'\n`
-  appendFileSync(join(copy.data, 'postgresql.auto.conf'), target)
-  await copy.start()
-  const isThere = async () => {
-    const [state] = await rawSql({ DATABASE_URL: copy.url }, 'select pg_is_in_recovery() as recovering')
-    return state?.recovering === false
-  }
-  await eventually('the copy has recovered', isThere, 30_000)
+async function isPromoted(environment: Environment): Promise<boolean> {
+  const [state] = await rawSql(environment, 'select pg_is_in_recovery() as recovering')
+  return state?.recovering === false
 }

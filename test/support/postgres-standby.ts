@@ -1,4 +1,5 @@
-import { appendFileSync, chmodSync, chownSync, cpSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import pg from 'pg'
 import { createPostgres, type PostgresServer } from './postgres-server.ts'
@@ -7,30 +8,38 @@ import { createPostgres, type PostgresServer } from './postgres-server.ts'
 const leftOut = /^(pg_wal|pg_replslot|pg_stat_tmp)\/.|^postmaster\.|^standby\.signal$/
 
 /** A copy of a running server that follows it. */
-export function standbyOf(primary: PostgresServer, settings: Record<string, string> = {}): Promise<PostgresServer> {
+export async function standbyOf(
+  primary: PostgresServer,
+  settings: Record<string, string> = {},
+): Promise<PostgresServer> {
   const { hostname, port } = new URL(primary.url)
-  return copyOf(primary, settings, {
-    'standby.signal': '',
-    'postgresql.auto.conf': `primary_conninfo = 'host=${hostname} port=${port} user=postgres'\n`,
-  })
+  const files = mkdtempSync(join(tmpdir(), 'ugs-copy-'))
+  try {
+    await copyFiles(primary, files)
+    const primary_conninfo = `host=${hostname} port=${port} user=postgres`
+    return await serverFrom(files, { ...settings, primary_conninfo }, 'standby.signal')
+  } finally {
+    rmSync(files, { recursive: true })
+  }
 }
 
-/** What pg_basebackup makes, by the same functions of the server, with something at the end of some of its files. */
-export function copyOf(
-  running: PostgresServer,
-  settings: Record<string, string>,
-  endings: Record<string, string>,
-): Promise<PostgresServer> {
-  return createPostgres(settings, async (data, _binaries, { uid, gid }) => {
-    const backup = new pg.Client({ connectionString: running.url })
-    await backup.connect()
-    await backup.query(`select pg_backup_start('copy', fast => true)`)
-    const filter = (path: string) => !leftOut.test(relative(running.data, path))
-    cpSync(running.data, data, { recursive: true, filter })
-    const { rows } = await backup.query('select labelfile from pg_backup_stop(wait_for_archive => false)')
-    await backup.end()
-    writeFileSync(join(data, 'backup_label'), rows[0].labelfile)
-    for (const [file, ending] of Object.entries(endings)) appendFileSync(join(data, file), ending)
+/** What pg_basebackup makes, by the same functions of the server. */
+export async function copyFiles(running: PostgresServer, folder: string): Promise<void> {
+  const backup = new pg.Client({ connectionString: running.url })
+  await backup.connect()
+  await backup.query(`select pg_backup_start('copy', fast => true)`)
+  const filter = (path: string) => !leftOut.test(relative(running.data, path))
+  cpSync(running.data, folder, { recursive: true, filter })
+  const { rows } = await backup.query('select labelfile from pg_backup_stop(wait_for_archive => false)')
+  await backup.end()
+  writeFileSync(join(folder, 'backup_label'), rows[0].labelfile)
+}
+
+/** A server that begins with such a copy. The file `signal` tells it what to become. */
+export function serverFrom(files: string, settings: Record<string, string>, signal: string): Promise<PostgresServer> {
+  return createPostgres(settings, (data, _binaries, { uid, gid }) => {
+    cpSync(files, data, { recursive: true })
+    writeFileSync(join(data, signal), '')
     mkdirSync(join(data, 'pg_wal'), { recursive: true })
     chmodSync(data, 0o700)
     if (uid === undefined || gid === undefined) return
