@@ -38,11 +38,7 @@ describe('a PostgreSQL that cannot be used is a fault of the moment', () => {
   it('when something else answers in its place', async (t) => {
     const line = await openLine(t, (near) => near.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     const database = await opened(t, line.url)
-    line.isBad = true
-    line.cut()
-    await assertUnavailable(database)
-    line.isBad = false
-    assert.deepEqual(await database.read(one), [[1]])
+    await assertUnavailableWhileBad(database, line)
   })
 
   it('when it hangs up on the question whether it takes writes', async (t) => {
@@ -52,11 +48,7 @@ describe('a PostgreSQL that cannot be used is a fault of the moment', () => {
     }
     const line = await openLine(t, hangUp)
     const database = await opened(t, `${line.url}?target_session_attrs=read-write`)
-    line.isBad = true
-    line.cut()
-    await assertUnavailable(database)
-    line.isBad = false
-    assert.deepEqual(await database.read(one), [[1]])
+    await assertUnavailableWhileBad(database, line)
   })
 
   it('when a right or a table was taken away', async (t) => {
@@ -123,6 +115,14 @@ async function opened(t: TestContext, url: string): Promise<Database> {
   t.after(() => database.close())
   assert.deepEqual(await database.read(one), [[1]])
   return database
+}
+
+async function assertUnavailableWhileBad(database: Database, line: { isBad: boolean; cut(): void }): Promise<void> {
+  line.isBad = true
+  line.cut()
+  await assertUnavailable(database)
+  line.isBad = false
+  assert.deepEqual(await database.read(one), [[1]])
 }
 
 async function assertUnavailable(database: Database): Promise<void> {
