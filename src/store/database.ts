@@ -86,7 +86,7 @@ export interface Database {
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T>
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
-  /** Changes with every commit of any process, when the engine can tell at next to no cost; undefined when it cannot. */
+  /** Changes with every commit of any process; undefined when the engine cannot tell at next to no cost, or not now. */
   version(): number | undefined
   stats(): DatabaseStats
   close(): Promise<void>

@@ -19,6 +19,7 @@ describe('an error of PostgreSQL', () => {
     'of a full disk': ofServer('53100'),
     'of a right taken away': ofServer('42501'),
     'of a table that is being restored': ofServer('42P01'),
+    'of a statement the pooler forgot': ofServer('26000'),
     'of a deadlock': ofServer('40P01'),
     'of a key retired just now': ofServer('23503'),
     'of a connection that broke': ofSocket('ECONNRESET'),

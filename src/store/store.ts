@@ -31,7 +31,7 @@ export interface Store {
   forTeam(teamId: number, apiToken: string | null, admission?: Promise<void>): TeamStore
   /** Forgets one batch of events, and of tokens long rotated, from before a time; returns how many they were. */
   pruneHistory(before: number, batch: number): Promise<number>
-  /** Changes with every commit of any process; undefined where the engine cannot tell at next to no cost. */
+  /** Changes with every commit of any process; undefined where the engine cannot tell at next to no cost, or not now. */
   version(): number | undefined
   stats(): DatabaseStats
   close(): Promise<void>
