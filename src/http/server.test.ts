@@ -28,6 +28,24 @@ it('what fails before the requests that arrived together are served fails them, 
   assert.equal(await (await post('{}')).text(), 'served')
 })
 
+it('however many ask for something long at once, one who asks for something brief does not wait for all of them', async (t) => {
+  const served: string[] = []
+  const url = new URL(await serve(t, 'served', { onAnswered: (_, exchange) => served.push(kindOf(exchange)) }))
+  const kindOf = (exchange?: Exchange) => (exchange?.request.headers['content-length'] === undefined ? 'long' : 'brief')
+  const clients = Array.from({ length: 21 }, () => connect(Number(url.port), url.hostname).resume())
+  t.after(() => clients.map((client) => client.destroy()))
+  const head = 'POST /any HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n'
+  const askAtOnce = async (last: string) => {
+    served.length = 0
+    for (const [index, client] of clients.entries()) client.write(`${head}${index < 20 ? '\r\n' : last}`)
+    await eventually('all are answered', () => served.length === clients.length)
+  }
+  // Once before, so that all connections have been accepted.
+  await askAtOnce('\r\n')
+  await askAtOnce('Content-Length: 2\r\n\r\n{}')
+  assert.ok(served.indexOf('brief') < 10, `it was answered as number ${served.indexOf('brief') + 1}`)
+})
+
 for (const [kind, content] of [
   ['a brief one', 'brief'],
   ['one in pieces', Array.from({ length: 50 }, () => 'x'.repeat(64 * 1024))],

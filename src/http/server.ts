@@ -9,6 +9,7 @@ import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { answerFailure } from './failure.ts'
 import { lingerWhenClosing } from './linger.ts'
+import { OneByOne } from './one-by-one.ts'
 import type { Answer, Route } from './operation.ts'
 import type { Router } from './router.ts'
 import { hangUpOnSlowReaders } from './slow-readers.ts'
@@ -55,11 +56,20 @@ export function createHttpServer(options: ServerOptions): Server {
     }
     for (const exchange of exchanges) serve(exchange)
   }
-  const arrived = new Together<Exchange>(setImmediate, serveAll)
+  const brief = new Together<Exchange>(setImmediate, serveAll)
+  const perhapsLarge = new OneByOne<Exchange>((exchange) => serveAll([exchange]))
+  const arrange = (exchange: Exchange) => {
+    const { request } = exchange
+    // A list, or a document: rare beside the others.
+    if (!hasBody(request)) perhapsLarge.add(exchange)
+    // What comes in chunks, of one byte perhaps, Node keeps as it comes until it is read.
+    else if (request.headers['transfer-encoding'] !== undefined) serveAll([exchange])
+    else brief.add(exchange)
+  }
 
   const server = createServer(settings, (request, response) => {
     const exchange = new Exchange(request, response, requestId(request))
-    underWay.begin(exchange, () => (isBrief(request) ? arrived.add(exchange) : serveAll([exchange])))
+    underWay.begin(exchange, () => arrange(exchange))
   })
 
   function serve(exchange: Exchange): void {
@@ -135,14 +145,6 @@ export function createHttpServer(options: ServerOptions): Server {
   lingerWhenClosing(server)
   const lookAtReader = hangUpOnSlowReaders(server)
   return server
-}
-
-/**
- * What is asked for without a body is rare and may be large: one after the other there is only one of it at a time. And
- * what comes in chunks, of one byte perhaps, Node keeps as it comes until it is read.
- */
-function isBrief(request: IncomingMessage): boolean {
-  return hasBody(request) && request.headers['transfer-encoding'] === undefined
 }
 
 function refuseWithoutHost({ headers, httpVersion }: IncomingMessage): void {
