@@ -7,7 +7,7 @@ import * as statements from './user-group-statements.ts'
 const few = 2_000
 const stretch = 10_000
 
-const mostText = 256 * 1024
+const mostText = 64 * 1024
 
 /** A page in the order the groups were made, so that those made or deleted meanwhile shift nothing. */
 export async function listUserGroups(
