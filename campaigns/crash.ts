@@ -21,8 +21,8 @@ export const crash: Campaign = {
       rewrites: [
         {
           file: 'store/postgres-pool.ts',
-          find: "application_name: 'user-group-service'",
-          replace: "application_name: 'user-group-service', options: '-c synchronous_commit=off'",
+          find: "'on', false) where current_setting('synchronous_commit') = 'off'",
+          replace: "'off', false)",
         },
       ],
     },

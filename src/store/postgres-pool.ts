@@ -12,6 +12,10 @@ const int8 = 20
 const types = new pg.TypeOverrides()
 types.setTypeParser(int8, Number)
 
+// Set for a database or a user it would be ours too, and what was acknowledged could be lost. All else waits for the disk.
+const waitForDisk = `
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
+
 export interface PostgresOptions {
   onConnectionError?: (error: Error) => void
 }
@@ -29,6 +33,7 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
     pipeline: true,
     application_name: 'user-group-service',
     types,
+    onConnect: (client) => client.query(waitForDisk),
   })
   // An idle connection that the server closes is no news to a caller: the pool replaces it.
   pool.on('error', (error) => options.onConnectionError?.(error))
