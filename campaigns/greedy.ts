@@ -13,10 +13,10 @@ import { rewriting } from './rewriting.ts'
 import { Siege, type Way } from './siege.ts'
 
 const full = 2_000
-const mostMegabytes = { slow: 50, hoarding: 100 }
+const mostMegabytes = { slow: 50, hoarding: 75 }
 const mostFlooded = 32 * 1024 ** 2
 const alternations = 5
-const hoarders = 60
+const hoarders = 100
 
 /**
  * In milliseconds. A smaller run than the full one cannot wait as long: there the service loads with shorter ones. What
@@ -93,7 +93,7 @@ export const greedy: Campaign = {
     const grownFurther = await withstandHoarders(service, memory, isFull ? limits.published : limits.shortened)
     memory.end()
     assert.equal(service.output().stdout, '', 'nothing was logged as an error')
-    const more = `${hoarders} who ask for thirty large lists each`
+    const more = `${hoarders} who ask for ninety lists each`
     return [...compared, ...endured, `resident memory +${grown} MB at most, +${grownFurther} MB with ${more}`].join(
       '; ',
     )
@@ -119,12 +119,14 @@ async function furnish({ caller, url }: CalledService): Promise<void> {
 
 function slowClients(size: number): Partial<Record<Way, number>> {
   const third = Math.floor(size / 3)
+  const sixth = Math.floor(size / 6)
   const crumbling = 6
   return {
     'dripping headers': third,
     'dripping a body': third - crumbling,
     'crumbling a body': crumbling,
-    'not reading a document': size - 2 * third,
+    'not reading a list': sixth,
+    'not reading a document': size - 2 * third - sixth,
   }
 }
 
@@ -198,7 +200,7 @@ async function untilCutOff({ caller }: CalledService, siege: Siege, way: Way, { 
   assert.equal(open(), 0, `${way}: ${open()} still open behind the limit`)
 }
 
-/** A few more who each ask for thirty large lists at once, and read none. */
+/** A few more who each ask for ninety long lists at once, and read none. */
 async function withstandHoarders(service: CalledService, memory: Memory, limit: Limit): Promise<number> {
   const { url } = service
   const siege = new Siege(url, testApiToken, limit.check)

@@ -6,6 +6,7 @@ const ways = [
   'dripping a body',
   'crumbling a body',
   'not reading a document',
+  'not reading a list',
   'not reading many lists',
 ] as const
 export type Way = (typeof ways)[number]
@@ -107,7 +108,7 @@ class Connection {
 
   /** One byte more; it is also how a client that does not read learns that it was cut off. */
   drip(): void {
-    if (this.way !== 'not reading a document' && this.#socket.writable)
+    if (!this.way.startsWith('not reading a ') && this.#socket.writable)
       this.#socket.write(this.way === 'crumbling a body' ? crumb : 'x')
   }
 
@@ -123,5 +124,6 @@ function opening(way: Way, apiToken: string): string {
   if (way === 'crumbling a body')
     return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${crumb.repeat(40_000)}`
   if (way === 'not reading a document') return 'GET /api/openapi.json HTTP/1.1\r\nHost: test\r\n\r\n'
-  return `GET /api/user_groups?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\n\r\n`.repeat(30)
+  const list = `GET /api/user_groups?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\n\r\n`
+  return way === 'not reading a list' ? list : list.repeat(90)
 }
