@@ -1,9 +1,11 @@
 // What the engines themselves cost, without a service around them: no design can be cheaper than these.
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
+import { KeyRing } from '../src/tokens/key-ring.ts'
 import { createPostgres } from '../test/support/postgres-server.ts'
 
 export interface Floor {
@@ -12,39 +14,50 @@ export interface Floor {
   cpu: number
 }
 
-const rows = 1_000
+/** Filling more takes long. */
+const mostRows = 1_000_000
+/** About what a user group takes. */
+const value = 'x'.repeat(200)
 
-export async function measureFloors(times: number): Promise<Floor[]> {
-  return [...sqliteFloors(times), ...(await postgresFloors(times))]
+export async function measureFloors(groups: number, times: number): Promise<Floor[]> {
+  const rows = Math.min(groups, mostRows)
+  return [...sqliteFloors(rows, times), sealFloor(times), ...(await postgresFloors(times))]
 }
 
-function sqliteFloors(times: number): Floor[] {
+function sqliteFloors(rows: number, times: number): Floor[] {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
   const database = new DatabaseSync(join(folder, 'floor.db'))
   try {
-    database.exec('pragma journal_mode = wal; pragma synchronous = full')
+    database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -8000')
     database.exec('create table floor (id integer primary key, name text unique, value text) strict')
     const insert = database.prepare('insert into floor (name, value) values (?, ?)')
+    const names = Array.from({ length: rows }, () => randomUUID())
     database.exec('begin')
-    for (let row = 0; row < rows; row++) insert.run(`name ${row}`, 'value')
+    for (const name of names) insert.run(name, value)
     database.exec('commit')
     const select = database.prepare('select id, value from floor where name = ?')
-    const select_ = perPiece(times, (at) => select.get(`name ${at % rows}`))
-    const alone = perPiece(Math.ceil(times / 50), (at) => insert.run(`alone ${at}`, 'value'))
-    const together = perPiece(Math.ceil(times / 50), (at) => {
+    const selectAny = perPiece(times, () => select.get(names[randomInt(rows)] ?? ''))
+    const alone = perPiece(Math.ceil(times / 50), () => insert.run(randomUUID(), value))
+    const together = perPiece(Math.ceil(times / 50), () => {
       database.exec('begin')
-      for (let row = 0; row < 64; row++) insert.run(`together ${at} ${row}`, 'value')
+      for (let row = 0; row < 64; row++) insert.run(randomUUID(), value)
       database.exec('commit')
     })
     return [
-      { name: 'SQLite: prepared select', cpu: select_ },
-      { name: 'SQLite: durable insert, alone', cpu: alone },
-      { name: 'SQLite: durable insert, 64 in a commit', cpu: together / 64 },
+      { name: `SQLite: prepared select, any of ${rows}`, cpu: selectAny },
+      { name: `SQLite: durable insert, alone, beside ${rows}`, cpu: alone },
+      { name: `SQLite: durable insert, 64 in a commit, beside ${rows}`, cpu: together / 64 },
     ]
   } finally {
     database.close()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function sealFloor(times: number): Floor {
+  const ring = new KeyRing([randomBytes(32)])
+  const sealed = ring.seal(randomBytes(48), 'floor')
+  return { name: 'opening a sealed token', cpu: perPiece(times, () => ring.open(sealed, 'floor')) }
 }
 
 async function postgresFloors(times: number): Promise<Floor[]> {
@@ -54,14 +67,14 @@ async function postgresFloors(times: number): Promise<Floor[]> {
   try {
     await client.connect()
     await client.query('create table floor (id bigint primary key, name text unique, value text)')
-    await client.query(`insert into floor select n, 'name ' || n, 'value' from generate_series(0, ${rows}) as n`)
+    await client.query(`insert into floor select n, 'name ' || n, 'value' from generate_series(0, 999) as n`)
     const began = process.cpuUsage()
     const asked = Math.ceil(times / 10)
     for (let at = 0; at < asked; at++)
       await client.query({
         name: 'floor',
         text: 'select id, value from floor where name = $1',
-        values: [`name ${at % rows}`],
+        values: [`name ${at % 1_000}`],
       })
     const { user, system } = process.cpuUsage(began)
     return [{ name: 'PostgreSQL: prepared select, client side', cpu: (user + system) / asked }]
@@ -71,9 +84,9 @@ async function postgresFloors(times: number): Promise<Floor[]> {
   }
 }
 
-function perPiece(times: number, work: (at: number) => void): number {
+function perPiece(times: number, work: () => void): number {
   const began = process.cpuUsage()
-  for (let at = 0; at < times; at++) work(at)
+  for (let at = 0; at < times; at++) work()
   const { user, system } = process.cpuUsage(began)
   return (user + system) / times
 }

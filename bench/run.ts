@@ -53,7 +53,7 @@ try {
 } finally {
   await bare.stop()
 }
-const floors: Floor[] = parts.includes('floors') ? await measureFloors(20_000) : []
+const floors: Floor[] = parts.includes('floors') ? await measureFloors(groups, 20_000) : []
 progress('')
 report()
 
