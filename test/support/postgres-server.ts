@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -69,8 +80,14 @@ export async function createPostgres(
     stop,
     async start() {
       if (!existsSync(data)) throw new Error('the server is removed')
-      server = spawn(binaries.postgres, ['-D', data, ...flags], { ...owner, cwd: folder, stdio: 'ignore' })
-      await answering(url)
+      const log = openSync(join(folder, 'log'), 'w')
+      server = spawn(binaries.postgres, ['-D', data, ...flags], { ...owner, cwd: folder, stdio: ['ignore', log, log] })
+      closeSync(log)
+      await answering(url, server).catch((cause) => {
+        throw new Error(`PostgreSQL does not start: ${readFileSync(join(folder, 'log'), 'utf8').slice(-2000)}`, {
+          cause,
+        })
+      })
     },
     async remove() {
       await stop('immediate')
@@ -104,7 +121,7 @@ function reachable(binaries: Binaries, folder: string, owner: Owner): Binaries {
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') }
 }
 
-async function answering(url: string): Promise<void> {
+async function answering(url: string, server: ChildProcess): Promise<void> {
   for (let tries = 0; ; tries++) {
     const client = new pg.Client({ connectionString: url })
     try {
@@ -112,16 +129,21 @@ async function answering(url: string): Promise<void> {
       await client.end()
       return
     } catch (error) {
-      if (tries > 300) throw error
+      if (tries > 300 || server.exitCode !== null) throw error
       await pause(50)
     }
   }
 }
 
+/** Below those the system gives out by itself, so that nobody else gets it before it is used. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
+  const port = randomInt(10_000, 32_768)
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return freePort()
+  }
   server.close()
   await once(server, 'close')
   return port
