@@ -35,11 +35,10 @@ export const keys: Campaign = {
       shows: /turned up in the stolen database/,
       rewrites: [
         {
-          file: 'tokens/tokens.ts',
-          find: "createHmac('sha256', this.#lookupKey).update(token).digest()",
-          replace: "createHash('sha256').update(token).digest()",
+          file: 'tokens/keyed-hash.ts',
+          find: 'return (text) => {',
+          replace: "return (text) => {\n    if (text !== '') return hash('sha256', text, 'buffer')",
         },
-        { file: 'tokens/tokens.ts', find: 'import { createHmac,', replace: 'import { createHash, createHmac,' },
       ],
     },
   },

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { randomBytes } from './random.ts'
 
 const cipher = 'aes-256-gcm'
@@ -14,7 +14,7 @@ export interface Sealed {
 
 interface MasterKey {
   id: string
-  sealing: Uint8Array
+  sealing: KeyObject
 }
 
 /** The master keys an operator configured, newest first: the newest seals, all of them open. */
@@ -76,7 +76,10 @@ export class SealError extends Error {
 }
 
 function deriveKey(master: Uint8Array): MasterKey {
-  return { id: Buffer.from(derive(master, 'key id', 4)).toString('hex'), sealing: derive(master, 'sealing', 32) }
+  return {
+    id: Buffer.from(derive(master, 'key id', 4)).toString('hex'),
+    sealing: createSecretKey(derive(master, 'sealing', 32)),
+  }
 }
 
 function derive(master: Uint8Array, purpose: string, length: number): Uint8Array {

@@ -1,8 +1,8 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { quickHash } from '../quick-hash.ts'
 import { Recent } from '../recent.ts'
 import { hasRightChecksum, isVisibleAscii, mintToken } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
+import { keyedHash } from './keyed-hash.ts'
 
 export type { Sealed }
 
@@ -25,14 +25,15 @@ export interface Place {
 /** All that is done with secrets: made here, sealed here, opened here. */
 export class Tokens {
   readonly #ring: KeyRing
-  readonly #lookupKey: KeyObject
+  /** Finds a token without revealing it. */
+  readonly hash: (token: string) => Uint8Array
   readonly #hashed = new Recent<{ token: string; hash: Uint8Array }>()
   /** What was opened, by the id of its group: the same bytes in the same place open to the same token. */
   readonly #opened = new Recent<{ teamId: number; sealed: string; plain: string }>()
 
   constructor(ring: KeyRing, lookupKey: Uint8Array) {
     this.#ring = ring
-    this.#lookupKey = createSecretKey(lookupKey)
+    this.hash = keyedHash(lookupKey)
   }
 
   mintForUserGroup(): string {
@@ -58,10 +59,6 @@ export class Tokens {
   /** The same for an API token. Its checksum is not looked at: an operator may have chosen it, with our prefix even. */
   lookupApiToken(token: string): Uint8Array | undefined {
     return isVisibleAscii(token) ? this.hash(token) : undefined
-  }
-
-  hash(token: string): Uint8Array {
-    return createHmac('sha256', this.#lookupKey).update(token).digest()
   }
 
   sealToken(token: string, teamId: number, groupId: number): SealedToken {
