@@ -17,7 +17,7 @@ interface Remembered {
  */
 export class Memory {
   readonly #version: () => number | undefined
-  readonly #answers = new Recent<Remembered>()
+  readonly #answers = new Recent<Remembered>(24_000)
   #asOf: number | undefined
 
   constructor(version: () => number | undefined) {
@@ -44,7 +44,7 @@ export class Memory {
     return after(read(), (value) => {
       // Another request may have found a change while we waited: then this was read too early to be kept. A change that
       // nobody has found yet takes this with it when it is found.
-      if (value !== undefined && asOf === this.#asOf) this.#answers.offer(key, { kind, teamId, name, value })
+      if (value !== undefined && asOf === this.#asOf) this.#answers.offer(key, () => ({ kind, teamId, name, value }))
       return value
     })
   }

@@ -1,4 +1,3 @@
-const entriesOfOneAge = 12_000
 const oneIn = 8
 
 /**
@@ -10,6 +9,11 @@ export class Recent<Entry> {
   #younger = new Map<number, Entry>()
   #older = new Map<number, Entry>()
   #offered = 0
+  readonly #entriesOfOneAge: number
+
+  constructor(entriesOfOneAge: number) {
+    this.#entriesOfOneAge = entriesOfOneAge
+  }
 
   get(key: number): Entry | undefined {
     const known = this.#younger.get(key)
@@ -19,9 +23,10 @@ export class Recent<Entry> {
     return old
   }
 
-  offer(key: number, entry: Entry): void {
+  /** What is not kept is not made. */
+  offer(key: number, make: () => Entry): void {
     this.#offered += 1
-    if (this.#older.size === 0 || this.#offered % oneIn === 0) this.#add(key, entry)
+    if (this.#older.size === 0 || this.#offered % oneIn === 0) this.#add(key, make())
   }
 
   clear(): void {
@@ -30,7 +35,7 @@ export class Recent<Entry> {
   }
 
   #add(key: number, entry: Entry): void {
-    if (this.#younger.size >= entriesOfOneAge) {
+    if (this.#younger.size >= this.#entriesOfOneAge) {
       this.#older = this.#younger
       this.#younger = new Map()
     }

@@ -1,5 +1,6 @@
 import { type ApiToken, type Caller, isUsable, type NewApiToken, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
+import { after, type Soon } from '../soon.ts'
 import { type Database, run, shared, sql, type Work } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
 import type { ApiTokens } from './store.ts'
@@ -33,11 +34,12 @@ const revoke = sql<ApiTokenRow>`
 const noteUse = sql`
   update api_token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`
 
-export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | undefined> {
-  const [row] = await database.read(callerByHash, hash)
-  if (row === undefined) return undefined
-  const [id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, teamId] = row
-  return { ...apiToken([id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt]), teamId }
+export function findCaller(database: Database, hash: Uint8Array): Soon<Caller | undefined> {
+  return after(database.readSoon(callerByHash, hash), ([row]) => {
+    if (row === undefined) return undefined
+    const [id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, teamId] = row
+    return { ...apiToken([id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt]), teamId }
+  })
 }
 
 /** False when the hash is known already. */

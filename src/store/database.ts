@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { ServiceError } from '../errors.ts'
 import type { NewEvent } from '../events/event.ts'
+import type { Soon } from '../soon.ts'
 
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
@@ -16,6 +17,8 @@ export interface Statement<R extends Row> {
   readonly types?: readonly string[]
   /** Nobody waits for the answer of one that does not. */
   readonly givesRows: boolean
+  /** All that it returns, when it has changed something, is its first value. */
+  readonly givesFirstValue?: boolean
   readonly [rowOf]?: R
 }
 
@@ -31,6 +34,11 @@ export function statementOf<R extends Row = []>(text: string): Statement<R> {
 /** A statement of which many with values of their own wait at the same time. */
 export function shared<R extends Row = []>(...types: readonly string[]) {
   return (text: TemplateStringsArray): Statement<R> => ({ ...sql<R>(text), types })
+}
+
+/** The same for a change of one row that tells whether it was made: it returns the column whose value is $1. */
+export function sharedChange<R extends Row>(...types: readonly string[]) {
+  return (text: TemplateStringsArray): Statement<R> => ({ ...shared<R>(...types)(text), givesFirstValue: true })
 }
 
 export interface Query {
@@ -75,6 +83,8 @@ export interface DatabaseStats {
 export interface Database {
   readonly engine: 'sqlite' | 'postgres'
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]>
+  /** At once where the engine can: what one has asked for is then remembered for the others of the same turn. */
+  readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]>
   /** Several reads, each seeing what is committed by then. */
   look<T>(work: () => Work<T>): Promise<T>
   /** Resolves after the commit: what it returns is durable. */

@@ -1,3 +1,4 @@
+import type { Soon } from '../soon.ts'
 import type { Database, Repeating, Row, Statement, Value, Work } from './database.ts'
 
 /** The database for someone who is still to be admitted: reads at once, writes only behind the gate. */
@@ -16,6 +17,10 @@ export class Gated implements Database {
 
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
     return this.#database.read(statement, ...values)
+  }
+
+  readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]> {
+    return this.#database.readSoon(statement, ...values)
   }
 
   look<T>(work: () => Work<T>): Promise<T> {

@@ -54,6 +54,10 @@ class Postgres implements Database {
     return rows as unknown as Promise<R[]>
   }
 
+  readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
+    return this.read(statement, ...values)
+  }
+
   async #readAlone(statement: Statement<Row>, values: Values): Promise<Row[]> {
     const [answers] = await retrying(() => this.#askTogether([{ statement, questions: [values] }]))
     return answers?.[0] ?? []

@@ -31,6 +31,8 @@ const primaryKeyViolation = 1555
 const uniqueViolation = 2067
 const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26])
 
+const beginReading = sql`begin`
+const endReading = sql`commit`
 const savepoint = sql`savepoint one`
 const release = sql`release one`
 const rollbackToSavepoint = sql`rollback to one`
@@ -108,6 +110,10 @@ class Sqlite implements Database {
   }
 
   async #readAlone<R extends Row>(statement: Statement<R>, values: readonly Value[]): Promise<R[]> {
+    return this.readSoon(statement, ...values)
+  }
+
+  readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): R[] {
     try {
       this.#database.insist()
       return this.#run(statement, values) as unknown as R[]
@@ -169,16 +175,22 @@ class Sqlite implements Database {
   #answer(questions: readonly Question[]): void {
     try {
       this.#database.insist()
+      // In one transaction, as SQLite locks and unlocks a file for each; a write may have begun one already.
+      const isShared = questions.length > 1 && !this.#connection.isTransaction
+      if (isShared) this.#run(beginReading, [])
+      for (const question of questions) this.#answerOne(question)
+      // A read that fails may have ended it.
+      if (isShared && this.#connection.isTransaction) this.#run(endReading, [])
     } catch (error) {
-      for (const { reject } of questions) reject(error)
-      return
+      for (const { reject } of questions) reject(translate(error))
     }
-    for (const { statement, values, resolve, reject } of questions) {
-      try {
-        resolve(this.#run(statement, values))
-      } catch (error) {
-        reject(translate(error))
-      }
+  }
+
+  #answerOne({ statement, values, resolve, reject }: Question): void {
+    try {
+      resolve(this.#run(statement, values))
+    } catch (error) {
+      reject(translate(error))
     }
   }
 
@@ -259,17 +271,20 @@ class Sqlite implements Database {
   #run(statement: Statement<Row>, values: readonly Value[]): Row[] {
     let prepared = this.#prepared.get(statement)
     if (prepared === undefined) {
-      prepared = this.#connection.prepare(dialect(statement.text))
+      prepared = this.#connection.prepare(dialect(statement))
       prepared.setReturnArrays(true)
       this.#prepared.set(statement, prepared)
     }
-    return prepared.all(...values) as unknown as Row[]
+    if (!statement.givesFirstValue) return prepared.all(...values) as unknown as Row[]
+    return prepared.run(...values).changes === 0 ? [] : [values.slice(0, 1)]
   }
 }
 
 /** Tables are declared in PostgreSQL's words; SQLite calls three of them otherwise. */
-function dialect(text: string): string {
+function dialect({ text, givesFirstValue }: Statement<Row>): string {
   const numbered = text.replaceAll(/\$(\d+)/g, '?$1')
+  // It would make a table of its own to keep what it returns in, even if that is a number.
+  if (givesFirstValue) return numbered.replace(/\s+returning \w+$/, '')
   if (!/^(create|alter) /i.test(numbered)) return numbered
   return numbered
     .replaceAll(/\b(bigint|smallint)\b/g, 'integer')

@@ -3,6 +3,7 @@ import type { DataSource, DataSourceChange, NewDataSource } from '../data-source
 import type { ServiceError } from '../errors.ts'
 import type { AuditEvent } from '../events/event.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
+import type { Soon } from '../soon.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import type { Sealed, SealedToken, SealPurpose } from '../tokens/tokens.ts'
 import type {
@@ -20,7 +21,7 @@ export interface Store {
   readonly teams: Teams
   readonly keys: KeyStore
   /** The one look-up that crosses teams: it tells which team a caller belongs to. */
-  findCaller(apiTokenHash: Uint8Array): Promise<Caller | undefined>
+  findCaller(apiTokenHash: Uint8Array): Soon<Caller | undefined>
   /** Notes when an API token was used. */
   noteUse(apiTokenId: number, now: number): Promise<void>
   /**

@@ -1,4 +1,4 @@
-import { shared, sql } from './database.ts'
+import { shared, sharedChange, sql } from './database.ts'
 
 export type UserGroupRow = [id: number, providedId: string, name: string, keyId: string, sealed: Uint8Array]
 
@@ -6,7 +6,7 @@ export const byProvidedId = shared<UserGroupRow>('bigint', 'text')`
   select id, provided_id, name, token_key, token_sealed from user_group
   where team_id = $1 and provided_id = $2`
 
-export const insertUnlessThere = shared<[id: number]>(
+export const insertUnlessThere = sharedChange<[id: number]>(
   ...['bigint', 'bigint', 'text', 'text', 'bytea', 'bytea', 'text', 'bigint', 'text', 'text'],
 )`
   insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
@@ -15,13 +15,15 @@ export const insertUnlessThere = shared<[id: number]>(
   on conflict do nothing
   returning id`
 
-export const ownerOfToken = shared<[id: number]>('bigint', 'bytea')`
-  select id from user_group where team_id = $1 and token_hash = $2`
+export const ownerOfToken = shared<[id: number, providedId: string, name: string]>('bigint', 'bytea')`
+  select id, provided_id, name from user_group where team_id = $1 and token_hash = $2`
 
-export const replaceToken = shared<UserGroupRow>(...['bigint', 'bigint', 'bytea', 'bytea', 'bytea', 'text', 'bigint'])`
+export const replaceToken = sharedChange<[id: number]>(
+  ...['bigint', 'bigint', 'bytea', 'bytea', 'bytea', 'text', 'bigint', 'text', 'text'],
+)`
   update user_group set token_hash = $4, token_sealed = $5, token_key = $6, token_rotated_at = $7
-  where team_id = $1 and id = $2 and token_hash = $3
-  returning id, provided_id, name, token_key, token_sealed`
+  where id = $1 and team_id = $2 and token_hash = $3 and provided_id = $8 and name = $9
+  returning id`
 
 export const rememberFormer = shared('bytea', 'bigint', 'bigint', 'bigint')`
   insert into former_token (hash, user_group_id, rotated_at, valid_until) values ($1, $2, $3, $4)`

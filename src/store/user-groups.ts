@@ -66,26 +66,28 @@ export class UserGroupStore implements UserGroups {
     let fresh: SealedToken | undefined
     const order = `${teamId} ${Buffer.from(current).toString('hex')}`
     const row = await this.#database.writeTogether(order, function* () {
-      const [owner] = yield* run(statements.ownerOfToken, teamId, current)
-      let replaced: statements.UserGroupRow | undefined
-      if (owner !== undefined) {
-        fresh ??= replacement.seal(owner[0])
+      for (;;) {
+        const [owner] = yield* run(statements.ownerOfToken, teamId, current)
+        if (owner === undefined) break
+        const [groupId, providedId, name] = owner
+        fresh ??= replacement.seal(groupId)
         const { hash, bytes, keyId } = fresh
-        ;[replaced] = yield* run(statements.replaceToken, teamId, owner[0], current, hash, bytes, keyId, now)
+        const [replaced] = yield* run(
+          statements.replaceToken,
+          ...[groupId, teamId, current, hash, bytes, keyId, now, providedId, name],
+        )
+        // Another was faster, and rotated it, deleted or renamed the group: what is there now decides.
+        if (replaced === undefined) continue
+        if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
+        yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
+        yield* record(actor, 'user_group.token_rotated', providedId, now)
+        return [groupId, providedId, name, keyId, bytes] satisfies statements.UserGroupRow
       }
-      if (replaced === undefined) {
-        const [former] = yield* run(statements.ownerOfFormer, teamId, current)
-        // Nobody has it, or another who was faster has deleted the group.
-        if (former === undefined) throw new ServiceError('token_not_found')
-        // Our own commit, whose answer was lost with the connection.
-        if (fresh !== undefined && Buffer.compare(former[4], fresh.bytes) === 0) return former
-        throw new ServiceError('token_already_rotated')
-      }
-      const [groupId] = replaced
-      if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
-      yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
-      yield* record(actor, 'user_group.token_rotated', replaced[1], now)
-      return replaced
+      const [former] = yield* run(statements.ownerOfFormer, teamId, current)
+      if (former === undefined) throw new ServiceError('token_not_found')
+      // Our own commit, whose answer was lost with the connection.
+      if (fresh !== undefined && Buffer.compare(former[4], fresh.bytes) === 0) return former
+      throw new ServiceError('token_already_rotated')
     })
     return this.#userGroup(row)
   }

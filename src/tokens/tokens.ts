@@ -27,9 +27,9 @@ export class Tokens {
   readonly #ring: KeyRing
   /** Finds a token without revealing it. */
   readonly hash: (token: string) => Uint8Array
-  readonly #hashed = new Recent<{ token: string; hash: Uint8Array }>()
+  readonly #hashed = new Recent<{ token: string; hash: Uint8Array }>(12_000)
   /** What was opened, by the id of its group: the same bytes in the same place open to the same token. */
-  readonly #opened = new Recent<{ teamId: number; sealed: string; plain: string }>()
+  readonly #opened = new Recent<{ teamId: number; sealed: string; plain: string }>(12_000)
 
   constructor(ring: KeyRing, lookupKey: Uint8Array) {
     this.#ring = ring
@@ -52,7 +52,7 @@ export class Tokens {
     const plausible = token.startsWith('ugt_') ? hasRightChecksum(token, 'ugt_') : isVisibleAscii(token)
     if (!plausible) return undefined
     const hash = this.hash(token)
-    this.#hashed.offer(key, { token, hash })
+    this.#hashed.offer(key, () => ({ token, hash }))
     return hash
   }
 
@@ -70,7 +70,7 @@ export class Tokens {
     const opened = this.#opened.get(id)
     if (opened !== undefined && opened.teamId === teamId && opened.sealed === asText(token.bytes)) return opened.plain
     const plain = this.open(token, { purpose: 'user_group.token', teamId, id }).toString()
-    this.#opened.offer(id, { teamId, sealed: asText(token.bytes), plain })
+    this.#opened.offer(id, () => ({ teamId, sealed: asText(token.bytes), plain }))
     return plain
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { ServiceError } from '../../src/errors.ts'
-import { type Database, isUniqueViolation, run, sql, type Work } from '../../src/store/database.ts'
+import { type Database, isUniqueViolation, run, shared, sql, type Work } from '../../src/store/database.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { type Engine, engines } from '../support/engines.ts'
@@ -31,6 +31,8 @@ async function newDatabase(t: TestContext, engine: Engine): Promise<Database> {
 }
 
 class Refused extends Error {}
+
+const countNotes = shared<[count: number]>('bigint')`select count(*) from note where id < $1`
 
 for (const engine of engines)
   describe(`writes that wait together on ${engine.name}`, () => {
@@ -253,5 +255,21 @@ describe('creates and rotations that wait together on PostgreSQL', () => {
       [7],
     )
     assert.equal((await team.trail()).length, 1 + 19)
+  })
+})
+
+describe('reads that wait together on SQLite', () => {
+  it('are answered though the next write has begun, and see nothing of it', async (t) => {
+    const [sqlite = assert.fail()] = engines
+    const database = await newDatabase(t, sqlite)
+    // What is asked for in the middle of a write is answered behind it, when the next of those that wait has begun.
+    const { next, reads } = await database.write(function* () {
+      yield* run(insert, 1, 'first')
+      const next = database.write(() => run(insert, 2, 'second'), 'once')
+      return { next, reads: times(2, () => database.read(countNotes, 10)) }
+    }, 'once')
+    assert.deepEqual(await Promise.all(reads), [[[1]], [[1]]])
+    assert.deepEqual(await next, [[2]])
+    assert.deepEqual(await database.read(countNotes, 10), [[2]])
   })
 })
