@@ -25,6 +25,9 @@ const patience = 5_000
 // Short, because waiting for another process's commit blocks this one's event loop: the longer wait is asynchronous.
 const blockingPatience = 20
 
+/** Of the event loop, before a commit: those who were answered with the last have asked again by then, and share it. */
+const turnsToGather = 3
+
 const busy = 5
 const foreignKeyViolation = 787
 const primaryKeyViolation = 1555
@@ -196,8 +199,7 @@ class Sqlite implements Database {
 
   /** The writes that wait together share one transaction and one fsync; each still fails alone. */
   async #drain(): Promise<void> {
-    // One turn of the event loop, so that the requests that arrived together are all in the queue.
-    await new Promise(setImmediate)
+    for (let turn = 0; turn < turnsToGather; turn++) await new Promise(setImmediate)
     while (this.#queue.length > 0) {
       try {
         await this.#begin()
