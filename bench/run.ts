@@ -97,7 +97,9 @@ function workloads(workers: number): Workload[] {
 
 async function measureOne(engine: string, workers: number, server: Server, workload: Workload): Promise<void> {
   const processes = workers === 1 ? '' : `, ${workers} processes`
-  add(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, effort, progress))
+  // Each has its share of the requests, and as much to compile.
+  const enough = { ...effort, warmUp: effort.warmUp * workers }
+  add(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, enough, progress))
 }
 
 async function measurePeer(name: (typeof peers)[number]): Promise<void> {

@@ -1,6 +1,7 @@
 import { quickHash } from '../quick-hash.ts'
 import type { Values } from './at-once.ts'
 import type { Row, Statement, Value } from './database.ts'
+import { gather } from './gather.ts'
 import { waitBriefly } from './wait-briefly.ts'
 
 interface Question {
@@ -50,14 +51,14 @@ export class SharedReads {
     }
     if (!this.#isServing) {
       this.#isServing = true
-      // One turn of the event loop, so that the requests that arrived together are all in the round.
-      setImmediate(() => void this.#serve())
+      void this.#serve()
     }
     return question.promise
   }
 
   async #serve(): Promise<void> {
     while (this.#next.size > 0) {
+      await gather()
       const round = this.#next
       this.#next = new Map()
       await waitBriefly(this.#answer(round), patience)

@@ -18,15 +18,13 @@ import {
 } from './database.ts'
 import { writeEvents } from './events.ts'
 import { FilesInPlace } from './files-in-place.ts'
+import { gather } from './gather.ts'
 import { type Check, refuseForeign, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
 import { WalIndex } from './wal-index.ts'
 
 const patience = 5_000
 // Short, because waiting for another process's commit blocks this one's event loop: the longer wait is asynchronous.
 const blockingPatience = 20
-
-/** Of the event loop, before a commit: those who were answered with the last have asked again by then, and share it. */
-const turnsToGather = 3
 
 const busy = 5
 const foreignKeyViolation = 787
@@ -199,7 +197,7 @@ class Sqlite implements Database {
 
   /** The writes that wait together share one transaction and one fsync; each still fails alone. */
   async #drain(): Promise<void> {
-    for (let turn = 0; turn < turnsToGather; turn++) await new Promise(setImmediate)
+    await gather()
     while (this.#queue.length > 0) {
       try {
         await this.#begin()
