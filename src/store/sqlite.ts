@@ -19,6 +19,7 @@ import {
 import { writeEvents } from './events.ts'
 import { FilesInPlace } from './files-in-place.ts'
 import { gather } from './gather.ts'
+import { dialect } from './sqlite-dialect.ts'
 import { type Check, refuseForeign, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
 import { WalIndex } from './wal-index.ts'
 
@@ -278,19 +279,6 @@ class Sqlite implements Database {
     if (!statement.givesFirstValue) return prepared.all(...values) as unknown as Row[]
     return prepared.run(...values).changes === 0 ? [] : [values.slice(0, 1)]
   }
-}
-
-/** Tables are declared in PostgreSQL's words; SQLite calls three of them otherwise. */
-function dialect({ text, givesFirstValue }: Statement<Row>): string {
-  const numbered = text.replaceAll(/\$(\d+)/g, '?$1')
-  // It would make a table of its own to keep what it returns in, even if that is a number.
-  if (givesFirstValue) return numbered.replace(/\s+returning \w+$/, '')
-  if (!/^(create|alter) /i.test(numbered)) return numbered
-  return numbered
-    .replaceAll(/\b(bigint|smallint)\b/g, 'integer')
-    .replaceAll(/\bbytea\b/g, 'blob')
-    .replaceAll(' collate "C"', '')
-    .replace(/^(create table .*\))$/s, '$1 strict')
 }
 
 function primaryCode(error: unknown): number | undefined {

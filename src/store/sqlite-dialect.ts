@@ -1,0 +1,14 @@
+import type { Row, Statement } from './database.ts'
+
+/** A statement in the words of SQLite: tables are declared in those of PostgreSQL, and it calls three of them otherwise. */
+export function dialect({ text, givesFirstValue }: Statement<Row>): string {
+  const numbered = text.replaceAll(/\$(\d+)/g, '?$1')
+  // It would make a table of its own to keep what it returns in, even if that is a number.
+  if (givesFirstValue) return numbered.replace(/\s+returning \w+$/, '')
+  if (!/^(create|alter) /i.test(numbered)) return numbered
+  return numbered
+    .replaceAll(/\b(bigint|smallint)\b/g, 'integer')
+    .replaceAll(/\bbytea\b/g, 'blob')
+    .replaceAll(' collate "C"', '')
+    .replace(/^(create table .*\))$/s, '$1 strict')
+}
