@@ -1,6 +1,6 @@
 import type { Row, Statement } from './database.ts'
 
-/** A statement in the words of SQLite: tables are declared in those of PostgreSQL, and it calls three of them otherwise. */
+/** A statement in SQLite's words: tables are declared in PostgreSQL's, and it calls three of them otherwise. */
 export function dialect({ text, givesFirstValue }: Statement<Row>): string {
   const numbered = text.replaceAll(/\$(\d+)/g, '?$1')
   // It would make a table of its own to keep what it returns in, even if that is a number.
