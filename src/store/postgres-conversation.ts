@@ -1,6 +1,8 @@
 import type pg from 'pg'
+import type { Query, Row } from './database.ts'
+import { askServer } from './postgres-query.ts'
 
-type Sent = string | pg.QueryConfig
+type Sent = 'begin' | 'commit' | 'rollback' | Query
 
 /**
  * What is sent on one connection in the course of a transaction. What nobody needs the answer of is not waited for: it
@@ -16,12 +18,12 @@ export class Conversation {
 
   tell(query: Sent): void {
     if (this.#unheard.length === 0) this.#client.connection.stream.cork()
-    const answer = this.#client.query(query)
+    const answer = this.#ask(query)
     answer.catch(() => {})
     this.#unheard.push(answer)
   }
 
-  async ask(query: Sent) {
+  async ask(query: Sent): Promise<Row[]> {
     const unheard = this.#unheard
     const answer = this.#send(query)
     // The first that failed says why; those behind it only say that one did.
@@ -37,10 +39,16 @@ export class Conversation {
     )
   }
 
-  #send(query: Sent) {
-    const answer = this.#client.query(query)
+  #send(query: Sent): Promise<Row[]> {
+    const answer = this.#ask(query)
     if (this.#unheard.length > 0) this.#client.connection.stream.uncork()
     this.#unheard = []
     return answer
+  }
+
+  async #ask(query: Sent): Promise<Row[]> {
+    if (typeof query !== 'string') return askServer(this.#client, query.statement, query.values)
+    await this.#client.query(query)
+    return []
   }
 }

@@ -7,11 +7,6 @@ import { clientFor } from './postgres-hosts.ts'
 
 const patience = 5_000
 
-// Ids are below 2^53 by construction, so a number holds them.
-const int8 = 20
-const types = new pg.TypeOverrides()
-types.setTypeParser(int8, Number)
-
 // Set for a database or a user it would be ours too, and what was acknowledged could be lost. All else waits for the disk.
 const waitForDisk = `
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
@@ -32,7 +27,6 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
     keepAlive: true,
     pipeline: true,
     application_name: 'user-group-service',
-    types,
     onConnect: (client) => client.query(waitForDisk),
   })
   // An idle connection that the server closes is no news to a caller: the pool replaces it.

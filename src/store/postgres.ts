@@ -24,6 +24,7 @@ import {
   UnknownOutcome,
 } from './postgres-errors.ts'
 import { connect, openPool, type PostgresOptions } from './postgres-pool.ts'
+import { askServer } from './postgres-query.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
 import { performTogether, type SharedWrite } from './shared-writes.ts'
 import { waitBriefly } from './wait-briefly.ts'
@@ -114,8 +115,8 @@ class Postgres implements Database {
     const client = await connect(this.#pool)
     let broken: Error | undefined
     try {
-      const ask = asking(client)
       client.connection.stream.cork()
+      const ask: Ask = (statement, values) => askServer(client, statement, values)
       const answers = round.map(({ statement, questions }) => askForMany(ask, statement, questions))
       client.connection.stream.uncork()
       return await Promise.all(answers)
@@ -191,14 +192,10 @@ const lock = sql`select pg_advisory_xact_lock($1)`
 
 type Ask = (statement: Statement<Row>, values: readonly Value[]) => Promise<Row[]>
 
-function asking(client: pg.PoolClient): Ask {
-  return async (statement, values) => (await client.query(query(statement, values))).rows
-}
-
 function within(conversation: Conversation): Ask {
   return async (statement, values) => {
-    if (statement.givesRows) return (await conversation.ask(query(statement, values))).rows
-    conversation.tell(query(statement, values))
+    if (statement.givesRows) return conversation.ask({ statement, values })
+    conversation.tell({ statement, values })
     return []
   }
 }
@@ -228,8 +225,4 @@ function forMany(statement: Statement<Row>): Statement<Row> {
     statementsForMany.set(statement, made)
   }
   return made
-}
-
-function query(statement: Statement<Row>, values: readonly Value[]) {
-  return { name: statement.name, text: statement.text, values: [...values], rowMode: 'array' as const }
 }

@@ -68,6 +68,15 @@ describe('the hash a token is found by', () => {
     assert.notDeepEqual(tokens.lookup(tokens.mintForUserGroup()), sealed.hash)
   })
 
+  it('is the same when it is remembered, and is remembered for that token only', () => {
+    const other = tokens.mintForUserGroup()
+    for (let time = 0; time < 3; time++) {
+      assert.deepEqual(tokens.recallLookup(token), sealed.hash)
+      assert.deepEqual(tokens.recallLookup(other), tokens.hash(other))
+      assert.equal(tokens.recallLookup(`${token} `), undefined)
+    }
+  })
+
   it('is not even made for what cannot be a user group token', () => {
     const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
     for (const text of [

@@ -46,13 +46,17 @@ export class Tokens {
 
   /** The hash a user group token is found by; undefined for what cannot be one. */
   lookup(token: string): Uint8Array | undefined {
+    const isPlausible = token.startsWith('ugt_') ? hasRightChecksum(token, 'ugt_') : isVisibleAscii(token)
+    return isPlausible ? this.hash(token) : undefined
+  }
+
+  /** The same for one that is shown again and again. */
+  recallLookup(token: string): Uint8Array | undefined {
     const key = quickHash(token)
     const known = this.#hashed.get(key)
     if (known?.token === token) return known.hash
-    const plausible = token.startsWith('ugt_') ? hasRightChecksum(token, 'ugt_') : isVisibleAscii(token)
-    if (!plausible) return undefined
-    const hash = this.hash(token)
-    this.#hashed.offer(key, () => ({ token, hash }))
+    const hash = this.lookup(token)
+    if (hash !== undefined) this.#hashed.offer(key, () => ({ token, hash }))
     return hash
   }
 

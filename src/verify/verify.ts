@@ -47,7 +47,7 @@ export const verifyToken = operation({
   },
   handle({ body, team, teamId, tokens, memory, clock }) {
     const read = () => {
-      const hash = tokens.lookup(body.token)
+      const hash = tokens.recallLookup(body.token)
       return after(hash && team.userGroups.verify(hash), (verified) => {
         return verified && { validUntil: verified.validUntil, reply: new Written(replyTo(verified)) }
       })
