@@ -70,7 +70,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     let sent = 0
     while (performance.now() < until) {
       const target = Math.floor(((performance.now() - began) / 1000) * rate)
-      for (; sent < target; sent++) due.push(began + (sent / rate) * 1000)
+      for (; sent < target; sent++) due.push(began + ((sent + 1) / rate) * 1000)
       while (due.length > 0 && idle.length > 0) void serve(idle.shift() ?? 0)
       await pause(1)
     }

@@ -29,16 +29,14 @@ const atOnce = 100
 export class Siege {
   readonly #url: URL
   readonly #apiToken: string
+  readonly #every: number
   readonly #connections: Connection[] = []
-  readonly #dripping: NodeJS.Timeout
   #isOn = true
 
   constructor(url: string, apiToken: string, every: number) {
     this.#url = new URL(url)
     this.#apiToken = apiToken
-    this.#dripping = setInterval(() => {
-      for (const connection of this.#connections) connection.drip()
-    }, every)
+    this.#every = every
   }
 
   /** Returns when all are connected. `again`: who is cut off comes back. */
@@ -54,13 +52,12 @@ export class Siege {
 
   lift(): void {
     this.#isOn = false
-    clearInterval(this.#dripping)
     for (const connection of this.#connections) connection.close()
   }
 
   async #connect(way: Way, again: boolean): Promise<void> {
     const { promise: connected, resolve } = Promise.withResolvers<void>()
-    const connection = new Connection(way, this.#url, opening(way, this.#apiToken), resolve, async () => {
+    const connection = new Connection(way, this.#url, opening(way, this.#apiToken), this.#every, resolve, async () => {
       if (!again || !this.#isOn) return
       await pause(atOnce)
       if (this.#isOn) await this.#connect(way, again)
@@ -77,7 +74,14 @@ class Connection {
   #ended: number | undefined
   #received = ''
 
-  constructor(way: Way, { hostname, port }: URL, opening: string, onConnected: () => void, onCut: () => void) {
+  constructor(
+    way: Way,
+    { hostname, port }: URL,
+    opening: string,
+    every: number,
+    onConnected: () => void,
+    onCut: () => void,
+  ) {
     this.way = way
     this.#socket = connect(Number(port), hostname, onConnected)
     if (way.startsWith('not reading')) this.#socket.pause()
@@ -86,7 +90,10 @@ class Connection {
         this.#received += chunk.toString('latin1')
       })
     this.#socket.on('error', onConnected)
+    // From its own beginning on: clients that have nothing to do with each other do not keep time with each other.
+    const dripping = setInterval(() => this.#drip(), every)
     this.#socket.on('close', () => {
+      clearInterval(dripping)
       this.#ended = performance.now()
       onCut()
     })
@@ -107,7 +114,7 @@ class Connection {
   }
 
   /** One byte more; it is also how a client that does not read learns that it was cut off. */
-  drip(): void {
+  #drip(): void {
     if (!this.way.startsWith('not reading a ') && this.#socket.writable)
       this.#socket.write(this.way === 'crumbling a body' ? crumb : 'x')
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { it, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
@@ -46,6 +47,27 @@ it('however many ask for something long at once, one who asks for something brie
   assert.ok(served.indexOf('brief') < 10, `it was answered as number ${served.indexOf('brief') + 1}`)
 })
 
+it('however many are overdue at once, no more than one of them is cut off in a turn of the event loop', async (t) => {
+  const slow = 50
+  let turn = 0
+  let isDone = false
+  const next = () => {
+    turn += 1
+    if (!isDone) setImmediate(next)
+  }
+  const turns: number[] = []
+  const server = await listen(t, 'served', { onAnswered: (status) => status === 408 && turns.push(turn) })
+  server.headersTimeout = 100
+  const { port } = server.address() as AddressInfo
+  const clients = Array.from({ length: slow }, () => connect(port, '127.0.0.1').resume())
+  t.after(() => clients.map((client) => client.destroy()))
+  for (const client of clients) client.write('POST /any HTTP/1.1\r\nHost: test\r\nX-Slow: ')
+  setImmediate(next)
+  await eventually('all are cut off', () => turns.length === slow)
+  isDone = true
+  assert.equal(new Set(turns).size, slow)
+})
+
 for (const [kind, content] of [
   ['a brief one', 'brief'],
   ['one in pieces', Array.from({ length: 50 }, () => 'x'.repeat(64 * 1024))],
@@ -72,6 +94,11 @@ for (const [kind, content] of [
   })
 
 async function serve(t: TestContext, content: Answer['content'], options: Partial<ServerOptions>): Promise<string> {
+  const server = await listen(t, content, options)
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/any`
+}
+
+async function listen(t: TestContext, content: Answer['content'], options: Partial<ServerOptions>): Promise<Server> {
   const server = createHttpServer({
     router: new Router([{ ...route, answer: () => ({ type: 'text/plain', content }) }]),
     authenticate: () => undefined,
@@ -83,5 +110,5 @@ async function serve(t: TestContext, content: Answer['content'], options: Partia
   })
   t.after(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/any`
+  return server
 }

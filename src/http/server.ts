@@ -25,6 +25,11 @@ export interface ServerOptions {
   onAnswered(status: number, exchange?: Exchange): void
 }
 
+interface Unparsable {
+  error: NodeJS.ErrnoException
+  socket: Socket
+}
+
 const settings = {
   requestTimeout: 30_000,
   headersTimeout: 10_000,
@@ -137,9 +142,15 @@ export function createHttpServer(options: ServerOptions): Server {
     onAnswered(answerFailure(exchange, error, log), exchange)
   }
 
-  server.on('clientError', (error, socket) => {
-    const status = underWay.answerUnparsable(error, socket as Socket)
+  const refuse = ({ error, socket }: Unparsable) => {
+    const status = underWay.answerUnparsable(error, socket)
     if (status !== undefined) onAnswered(status)
+  }
+  // Node finds all of them at once: a thousand, if they came together, and everybody else would wait for them.
+  const overdue = new OneByOne<Unparsable>(refuse)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') overdue.add({ error, socket })
+    else refuse({ error, socket })
   })
   answerOddRequests(server, underWay)
   lingerWhenClosing(server)
