@@ -97,8 +97,9 @@ function workloads(workers: number): Workload[] {
 
 async function measureOne(engine: string, workers: number, server: Server, workload: Workload): Promise<void> {
   const processes = workers === 1 ? '' : `, ${workers} processes`
-  // Each has its share of the requests, and as much to compile.
-  const enough = { ...effort, warmUp: effort.warmUp * workers }
+  // V8 compiles what has been called often enough: writes come more slowly, and each process has its share of them.
+  const isRead = workload.operation === 'lookup' || workload.operation === 'verify'
+  const enough = { ...effort, warmUp: effort.warmUp * workers * (isRead ? 1 : 3) }
   add(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, enough, progress))
 }
 
