@@ -153,6 +153,8 @@ export function createHttpServer(options: ServerOptions): Server {
     else refuse({ error, socket })
   })
   answerOddRequests(server, underWay)
+  // Who has said all there is to say may still wait for the answer; Node would hang up on them. Its types leave this out.
+  Object.assign(server, { httpAllowHalfOpen: true })
   lingerWhenClosing(server)
   const lookAtReader = hangUpOnSlowReaders(server)
   return server
