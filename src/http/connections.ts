@@ -97,6 +97,11 @@ export class ExchangesUnderWay {
     connection.socket.destroy()
   }
 
+  /** Whether the last request has not come whole. */
+  isCutShort(socket: Socket): boolean {
+    return this.#connections.get(socket)?.last?.request.complete === false
+  }
+
   /** Answers what Node could not parse as HTTP. Returns the status, or undefined when there is nothing to answer. */
   answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): number | undefined {
     if (error.code === 'ECONNRESET') socket.destroy()

@@ -155,6 +155,12 @@ export function createHttpServer(options: ServerOptions): Server {
   answerOddRequests(server, underWay)
   // Who has said all there is to say may still wait for the answer; Node would hang up on them. Its types leave this out.
   Object.assign(server, { httpAllowHalfOpen: true })
+  server.on('connection', (socket: Socket) => {
+    socket.on('end', () => {
+      // Node does not mind, then, when it is one that asks for another protocol.
+      if (underWay.isCutShort(socket)) refuse({ error: new Error('the request ended early'), socket })
+    })
+  })
   lingerWhenClosing(server)
   const lookAtReader = hangUpOnSlowReaders(server)
   return server

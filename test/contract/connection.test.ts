@@ -32,18 +32,42 @@ for (const engine of engines)
     const { service } = await running(undefined, engine)
 
     it('gets all its answers, and then the end of the connection', async () => {
-      const { hostname, port } = new URL(service.url)
-      const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
-      socket.end(Buffer.concat(['one', 'two', 'three'].map((id) => toBytes(creating(id)))))
-      const received = (await socket.toArray()).join('')
-      socket.destroy()
-      assert.deepEqual(received.match(/HTTP\/1\.1 \d+/g), Array(3).fill('HTTP/1.1 200'))
+      const ids = ['one', 'two', 'three']
+      const received = await sendAndEnd(service.url, Buffer.concat(ids.map((id) => toBytes(creating(id)))))
+      assert.deepEqual(statuses(received), [200, 200, 200])
       assert.deepEqual(
         received.match(/"provided_id":"\w+"/g),
-        ['one', 'two', 'three'].map((id) => `"provided_id":"${id}"`),
+        ids.map((id) => `"provided_id":"${id}"`),
       )
     })
+
+    for (const [what, more] of [
+      ['a request', []],
+      ['a request for another protocol', [['Connection', 'upgrade'] as const, ['Upgrade', 'h2c'] as const]],
+    ] as const)
+      it(`is refused at once when ${what} ends early`, async () => {
+        const { headers, ...rest } = creating('four')
+        const whole = toBytes({ ...rest, headers: [...headers, ...more] })
+        assert.deepEqual(statuses(await sendAndEnd(service.url, whole.subarray(0, -1))), [400])
+      })
   })
+
+async function sendAndEnd(url: string, bytes: Buffer): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  const impatience = setTimeout(() => socket.destroy(new Error('the connection stayed open')), 5_000)
+  socket.end(bytes)
+  try {
+    return (await socket.toArray()).join('')
+  } finally {
+    clearTimeout(impatience)
+    socket.destroy()
+  }
+}
+
+function statuses(received: string): number[] {
+  return [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+}
 
 function creating(id: string): RawRequest {
   const body = Buffer.from(JSON.stringify({ user_group_id: id }))
