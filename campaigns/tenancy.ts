@@ -172,6 +172,8 @@ function comparable(
   const body = longestFirst
     .reduce((named, possession) => named.replaceAll(possession[side], `(${possession.kind})`), text)
     .replaceAll(/"request_id":"[^"]+"/g, '(request id)')
+    // Noted beside the request: perhaps before it is answered, perhaps behind.
+    .replaceAll(/"last_used_at":("[^"]+"|null)/g, '(last used)')
     .replaceAll(/ug[ta]_\w{38}|(ds|sch)_\w{20}|\b\d{15}\b|\d{4}-\d\d-\d\dT[\d:.]+Z/g, '(varies)')
     .replaceAll(new RegExp(`"(team_id|id)":${teamId}\\b`, 'g'), '(team)')
   return { status, headers: rest, body }

@@ -106,6 +106,8 @@ async function send(caller: Caller, { method, path, example }: TeamOperation, re
   const answer = await caller.call(method, target, body === undefined ? {} : { json: body })
   const text = JSON.stringify(answer.body)
     .replaceAll(/"request_id":"[^"]+"/g, '"request_id"')
+    // Noted beside the request: perhaps before it is answered, perhaps behind.
+    .replaceAll(/"last_used_at":("[^"]+"|null)/g, '"last_used_at"')
     .replaceAll(/ug[ta]_\w{38}|ds_\w{20}|\b\d{15}\b|\d{4}-\d\d-\d\dT[\d:.]+Z/g, '(varies)')
     .replaceAll(/"(team_id|id)":\d+/g, '"$1"')
   return {
