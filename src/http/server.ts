@@ -157,7 +157,7 @@ export function createHttpServer(options: ServerOptions): Server {
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket: Socket) => {
     socket.on('end', () => {
-      // Node does not mind, then, when it is one that asks for another protocol.
+      // To Node it is an error to end within a request, but for one that asks for another protocol.
       if (underWay.isCutShort(socket)) refuse({ error: new Error('the request ended early'), socket })
     })
   })
