@@ -33,17 +33,16 @@ export const kill: Campaign = {
       shows: new RegExp(`on PostgreSQL, .*(${loss.source})`),
       rewrites: [
         {
-          file: 'store/postgres-pool.ts',
-          find: 'export async function openPool',
+          file: 'store/postgres-query.ts',
+          find: 'export function askServer(client: pg.PoolClient, queries: readonly Query[]): Promise<Row[][]> {',
           // Whatever is asked next waits for the commit, so that nobody finds out before the process is killed.
           replace: `let late: Promise<unknown> = Promise.resolve()
-            const ask = pg.Client.prototype.query
-            pg.Client.prototype.query = function (...question) {
-              if (question[0] !== 'commit') return late.then(() => ask.apply(this, question))
-              late = late.then(() => new Promise((then) => setTimeout(then, 100))).then(() => ask.call(this, 'commit'))
-              return Promise.resolve()
+            export function askServer(client: pg.PoolClient, queries: readonly Query[]): Promise<Row[][]> {
+              if (queries.at(-1)?.statement.text !== 'commit') return late.then(() => ask(client, queries))
+              late = late.then(() => new Promise((then) => setTimeout(then, 100))).then(() => ask(client, queries))
+              return Promise.resolve([])
             }
-            export async function openPool`,
+            function ask(client: pg.PoolClient, queries: readonly Query[]): Promise<Row[][]> {`,
         },
       ],
     },

@@ -36,9 +36,7 @@ export const outage: Campaign = {
     },
     'a connection that goes back to the pool in the middle of a failed transaction': {
       shows: /neither the right answer nor 503: 500/,
-      rewrites: [
-        { file: 'store/postgres-conversation.ts', find: `#send('rollback')`, replace: `#send(';' as 'rollback')` },
-      ],
+      rewrites: [{ file: 'store/postgres-conversation.ts', find: '[rollback]', replace: '[]' }],
     },
     'a broken connection that ends the process': {
       shows: /other side closed|ECONNREFUSED|ECONNRESET/,

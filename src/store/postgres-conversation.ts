@@ -1,54 +1,46 @@
 import type pg from 'pg'
-import type { Query, Row } from './database.ts'
+import { type Query, type Row, sql } from './database.ts'
 import { askServer } from './postgres-query.ts'
 
-type Sent = 'begin' | 'commit' | 'rollback' | Query
+const begin = { statement: sql`begin`, values: [] }
+const commit = { statement: sql`commit`, values: [] }
+const rollback = { statement: sql`rollback`, values: [] }
 
 /**
- * What is sent on one connection in the course of a transaction. What nobody needs the answer of is not waited for: it
- * travels with the next, and who asks that one hears how it went.
+ * A transaction on one connection. What nobody needs the answer of is not waited for: it travels with the next that is
+ * asked, which fails if it does.
  */
 export class Conversation {
   readonly #client: pg.PoolClient
-  #unheard: Promise<unknown>[] = []
+  #untold: Query[] = [begin]
+  #hasBegun = false
 
   constructor(client: pg.PoolClient) {
     this.#client = client
   }
 
-  tell(query: Sent): void {
-    if (this.#unheard.length === 0) this.#client.connection.stream.cork()
-    const answer = this.#ask(query)
-    answer.catch(() => {})
-    this.#unheard.push(answer)
+  tell(query: Query): void {
+    this.#untold.push(query)
   }
 
-  async ask(query: Sent): Promise<Row[]> {
-    const unheard = this.#unheard
-    const answer = this.#send(query)
-    // The first that failed says why; those behind it only say that one did.
-    await Promise.all([...unheard, answer])
-    return answer
+  async ask(query: Query): Promise<Row[]> {
+    const queries = [...this.#untold, query]
+    this.#untold = []
+    this.#hasBegun = true
+    const answers = await askServer(this.#client, queries)
+    return answers.at(-1) ?? []
+  }
+
+  async commit(): Promise<void> {
+    await this.ask(commit)
   }
 
   /** Ends it, however the rest of it went; returns why the connection can be used no more. */
-  giveUp(): Promise<Error | undefined> {
-    return this.#send('rollback').then(
+  async giveUp(): Promise<Error | undefined> {
+    if (!this.#hasBegun) return undefined
+    return askServer(this.#client, [rollback]).then(
       () => undefined,
       (failure: Error) => failure,
     )
-  }
-
-  #send(query: Sent): Promise<Row[]> {
-    const answer = this.#ask(query)
-    if (this.#unheard.length > 0) this.#client.connection.stream.uncork()
-    this.#unheard = []
-    return answer
-  }
-
-  async #ask(query: Sent): Promise<Row[]> {
-    if (typeof query !== 'string') return askServer(this.#client, query.statement, query.values)
-    await this.#client.query(query)
-    return []
   }
 }

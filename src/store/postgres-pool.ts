@@ -25,7 +25,6 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
     query_timeout: 12_000,
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
-    pipeline: true,
     application_name: 'user-group-service',
     onConnect: (client) => client.query(waitForDisk),
   })

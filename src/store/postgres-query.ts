@@ -1,30 +1,26 @@
 import pg from 'pg'
-import type { Row, Statement, Value } from './database.ts'
+import type { Query, Row, Value } from './database.ts'
 
 type Read = (text: string) => Value
 
-type Answered = (error: Error | null, rows?: Row[]) => void
+type Answered = (error: Error | null, answers?: Row[][]) => void
 
-/** Of the driver's query what is used and replaced here; its types leave this out. */
-interface DriverQuery {
-  name: string
-  values: readonly unknown[]
-  callback: Answered
-  prepare(connection: pg.Connection): void
-}
-
+/** What the driver's types leave out, or have as it was years ago. */
 interface Driver {
-  Query: new (text: string, values: readonly unknown[], callback: Answered) => DriverQuery
   utils: { prepareValue(value: unknown): unknown }
 }
 
 interface Wire {
+  readonly stream: pg.Connection['stream']
+  close(message: object): void
+  parse(message: object): void
   bind(message: object): void
+  describe(message: object): void
   execute(): void
   sync(): void
 }
 
-const { Query, utils } = pg as unknown as Driver
+const { prepareValue } = (pg as unknown as Driver).utils
 
 // Ids are below 2^53 by construction, so a number holds them.
 const int8 = 20
@@ -32,35 +28,56 @@ const types = new pg.TypeOverrides()
 types.setTypeParser(int8, Number)
 
 /** How the columns of a statement are read, by its name: as long as it is prepared, a server does not change them. */
-const readers = new WeakMap<pg.Connection, Map<string, Read[]>>()
+const readers = new WeakMap<Wire, Map<string, Read[]>>()
 
 /**
- * A prepared statement whose rows come as arrays. The driver's own query has the columns described with every answer, and
- * an object made of them, which takes longer than all the rest of a small answer.
+ * Queries that travel in one packet, as do their answers; where one fails, those behind it are not run. The driver's own
+ * query is for one statement, and has its columns described with every answer and an object made of them, which takes
+ * longer than all the rest of a small answer.
  */
-class PreparedQuery extends Query {
-  readonly #rows: Row[] = []
+class Packet {
+  readonly #queries: readonly Query[]
+  /** The driver puts one in front of it that knows how long to wait. */
+  callback: Answered
+  readonly #answers: Row[][] = []
+  #rows: Row[] = []
   #known = new Map<string, Read[]>()
   #read: Read[] = []
 
-  constructor({ text, name }: Statement<Row>, values: readonly Value[], answered: Answered) {
-    super(text, values, answered)
-    this.name = name
+  constructor(queries: readonly Query[], answered: Answered) {
+    this.#queries = queries
+    this.callback = answered
   }
 
-  override prepare(connection: pg.Connection): void {
+  submit(connection: Wire): void {
     this.#known = readers.get(connection) ?? this.#known
     readers.set(connection, this.#known)
-    const read = this.#known.get(this.name)
-    if (read === undefined) {
-      super.prepare(connection)
-      return
+    this.#expectNext()
+    connection.stream.cork()
+    for (const query of this.#queries) this.#send(query, connection)
+    connection.sync()
+    connection.stream.uncork()
+  }
+
+  #send({ statement: { name, text }, values }: Query, connection: Wire): void {
+    const isNew = !this.#known.has(name)
+    if (isNew) {
+      // It may be there all the same: from a packet that failed.
+      connection.close({ type: 'S', name })
+      connection.parse({ name, text })
     }
-    this.#read = read
-    const wire = connection as unknown as Wire
-    wire.bind({ statement: this.name, values: this.values, valueMapper: utils.prepareValue })
-    wire.execute()
-    wire.sync()
+    connection.bind({ statement: name, values, valueMapper: prepareValue })
+    if (isNew) connection.describe({ type: 'P' })
+    connection.execute()
+  }
+
+  get #name(): string {
+    return this.#queries[this.#answers.length]?.statement.name ?? ''
+  }
+
+  #expectNext(): void {
+    this.#rows = []
+    this.#read = this.#known.get(this.#name) ?? []
   }
 
   handleRowDescription({ fields }: { fields: readonly { dataTypeID: number }[] }): void {
@@ -71,18 +88,25 @@ class PreparedQuery extends Query {
     this.#rows.push(fields.map((text, column) => (text === null ? null : (this.#read[column]?.(text) ?? null))))
   }
 
-  handleCommandComplete(): void {}
+  handleCommandComplete(): void {
+    this.#known.set(this.#name, this.#read)
+    this.#answers.push(this.#rows)
+    this.#expectNext()
+  }
 
-  /** Not before: a statement that fails the first time may not have been prepared. */
   handleReadyForQuery(): void {
-    this.#known.set(this.name, this.#read)
-    this.callback(null, this.#rows)
+    this.callback(null, this.#answers)
+  }
+
+  handleError(error: Error): void {
+    this.callback(error)
   }
 }
 
-export function askServer(client: pg.PoolClient, statement: Statement<Row>, values: readonly Value[]): Promise<Row[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
-  const answered: Answered = (error, rows = []) => (error === null ? resolve(rows) : reject(error))
-  client.query(new PreparedQuery(statement, values, answered) as unknown as pg.Submittable)
+/** The rows of each query. */
+export function askServer(client: pg.PoolClient, queries: readonly Query[]): Promise<Row[][]> {
+  const { promise, resolve, reject } = Promise.withResolvers<Row[][]>()
+  const packet = new Packet(queries, (error, answers = []) => (error === null ? resolve(answers) : reject(error)))
+  client.query(packet as unknown as pg.Submittable)
   return promise
 }

@@ -4,6 +4,7 @@ import { columnsOf, rowsOfEach, textForMany, type Values } from './at-once.ts'
 import {
   type Database,
   nextQuery,
+  type Query,
   type Repeating,
   type Row,
   type Statement,
@@ -65,7 +66,7 @@ class Postgres implements Database {
   }
 
   look<T>(work: () => Work<T>): Promise<T> {
-    return perform((statement, values) => this.read(statement, ...values), work(), [])
+    return perform(({ statement, values }) => this.read(statement, ...values), work(), [])
   }
 
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T> {
@@ -115,11 +116,8 @@ class Postgres implements Database {
     const client = await connect(this.#pool)
     let broken: Error | undefined
     try {
-      client.connection.stream.cork()
-      const ask: Ask = (statement, values) => askServer(client, statement, values)
-      const answers = round.map(({ statement, questions }) => askForMany(ask, statement, questions))
-      client.connection.stream.uncork()
-      return await Promise.all(answers)
+      const answers = await askServer(client, round.map(asOne))
+      return round.map((asked, index) => ofEach(asked, answers[index] ?? []))
     } catch (error) {
       if (isSpent(error)) broken = error as Error
       throw error
@@ -143,7 +141,7 @@ class Postgres implements Database {
     try {
       const settle = await this.#transaction('repeatable', async (ask) => {
         const events: NewEvent[] = []
-        const settled = await performTogether(writes, (...query) => askForMany(ask, ...query), events)
+        const settled = await performTogether(writes, (...asked) => askForMany(ask, ...asked), events)
         await perform(ask, writeEvents(events), [])
         return settled
       })
@@ -161,9 +159,8 @@ class Postgres implements Database {
     const conversation = new Conversation(client)
     let broken: Error | undefined
     try {
-      conversation.tell('begin')
       const result = await work(within(conversation))
-      await conversation.ask('commit').catch((error) => {
+      await conversation.commit().catch((error) => {
         throw isLostConnection(error) && repeating === 'once' ? new UnknownOutcome(error) : error
       })
       this.#commits += 1
@@ -190,30 +187,41 @@ function apart(writes: readonly SharedWrite[]): [SharedWrite[], SharedWrite[]] {
 
 const lock = sql`select pg_advisory_xact_lock($1)`
 
-type Ask = (statement: Statement<Row>, values: readonly Value[]) => Promise<Row[]>
+type Ask = (query: Query) => Promise<Row[]>
 
 function within(conversation: Conversation): Ask {
-  return async (statement, values) => {
-    if (statement.givesRows) return conversation.ask({ statement, values })
-    conversation.tell({ statement, values })
+  return async (query) => {
+    if (query.statement.givesRows) return conversation.ask(query)
+    conversation.tell(query)
     return []
   }
 }
 
 async function perform<T>(ask: Ask, work: Work<T>, events: NewEvent[]): Promise<T> {
   let next = nextQuery(work, [], events)
-  while (!('result' in next)) next = nextQuery(work, await ask(next.statement, next.values), events)
+  while (!('result' in next)) next = nextQuery(work, await ask(next), events)
   return next.result
 }
 
 /** Asks once for all, where the statement can be asked so. */
-async function askForMany(ask: Ask, statement: Statement<Row>, asked: readonly Values[]): Promise<Row[][]> {
-  if (statement.types === undefined || asked.length === 1) {
-    const found: Row[][] = []
-    for (const values of asked) found.push(await ask(statement, values))
-    return found
+async function askForMany(ask: Ask, statement: Statement<Row>, questions: readonly Values[]): Promise<Row[][]> {
+  if (statement.types !== undefined) {
+    const asked = { statement, questions }
+    return ofEach(asked, await ask(asOne(asked)))
   }
-  return rowsOfEach(statement, asked, await ask(forMany(statement), columnsOf(asked) as unknown as Value[]))
+  const found: Row[][] = []
+  for (const values of questions) found.push(await ask({ statement, values }))
+  return found
+}
+
+function asOne({ statement, questions }: Asked): Query {
+  const [first = []] = questions
+  if (questions.length === 1) return { statement, values: first }
+  return { statement: forMany(statement), values: columnsOf(questions) as unknown as Value[] }
+}
+
+function ofEach({ statement, questions }: Asked, rows: Row[]): Row[][] {
+  return questions.length === 1 ? [rows] : rowsOfEach(statement, questions, rows)
 }
 
 const statementsForMany = new Map<Statement<Row>, Statement<Row>>()

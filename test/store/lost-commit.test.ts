@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { NewDataSource } from '../../src/data-sources/data-source.ts'
+import { sql } from '../../src/store/database.ts'
 import { behindLine } from '../support/behind-line.ts'
 import { engines } from '../support/engines.ts'
 import { noon, storeOn, type TestTeam } from '../support/store.ts'
 
 const [, postgres = assert.fail()] = engines
+
+const { name: commit } = sql`commit`
 
 describe('a commit on PostgreSQL that is done, but whose answer is lost with the connection', () => {
   /** What happens to the next commit: its answer is lost, or it arrives only after the connection is. */
@@ -13,8 +16,9 @@ describe('a commit on PostgreSQL that is done, but whose answer is lost with the
   const engine = behindLine(postgres, (near, far) => {
     let isLost = false
     near.on('data', (sent) => {
-      const isLate = next === 'late' && sent.includes('commit\0')
-      isLost ||= next !== undefined && sent.includes('commit\0')
+      const isCommit = sent.includes(commit)
+      const isLate = next === 'late' && isCommit
+      isLost ||= next !== undefined && isCommit
       if (isLost) next = undefined
       if (isLate) setTimeout(() => far.write(sent), 300)
       else far.write(sent)
