@@ -1,5 +1,5 @@
-import { operations } from '../src/app.ts'
 import type { TeamOperation } from '../src/http/operation.ts'
+import { operations } from '../src/operations.ts'
 import type { RawRequest } from '../test/support/raw-request.ts'
 
 /** A place in a request where a value of somebody else's can be put. */

@@ -1,8 +1,8 @@
 // Writes what is made from the operations and committed: run it after changing one ("npm run generate").
 import { writeFileSync } from 'node:fs'
-import { operations } from '../src/app.ts'
 import { catalogue } from '../src/errors.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
+import { operations } from '../src/operations.ts'
 import { version } from '../src/version.ts'
 import { clientTypes } from './client-types.ts'
 

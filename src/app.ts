@@ -1,67 +1,16 @@
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
-import { createApiToken } from './api-tokens/create.ts'
-import { listApiTokens } from './api-tokens/list.ts'
-import { revokeApiToken } from './api-tokens/revoke.ts'
-import { createDataSource } from './data-sources/create.ts'
-import { deleteDataSource } from './data-sources/delete.ts'
-import { getDataSource } from './data-sources/get.ts'
-import { listDataSources } from './data-sources/list.ts'
-import { updateDataSource } from './data-sources/update.ts'
-import { listEvents } from './events/list.ts'
 import { authenticator, type Limits } from './http/authenticate.ts'
 import { documentRoutes } from './http/documents.ts'
 import { type Exchange, requestIds } from './http/exchange.ts'
-import { healthz, readyz } from './http/health.ts'
 import type { Metrics } from './http/metrics.ts'
-import { type Operation, type Route, routeOf } from './http/operation.ts'
+import { type Route, routeOf } from './http/operation.ts'
 import { Router } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
-import { createSchema } from './schemas/create.ts'
-import { deleteSchema } from './schemas/delete.ts'
-import { getSchema } from './schemas/get.ts'
-import { listSchemas } from './schemas/list.ts'
+import { operations } from './operations.ts'
 import type { Service } from './service.ts'
-import { getTeam } from './teams/get.ts'
-import { updateTeam } from './teams/update.ts'
 import { tokenPattern } from './tokens/format.ts'
-import { deleteUserGroup } from './user-groups/delete.ts'
-import { getUserGroup } from './user-groups/get.ts'
-import { getOrCreate, getOrCreateByPost } from './user-groups/get-or-create.ts'
-import { listUserGroups } from './user-groups/list.ts'
-import { rotateToken } from './user-groups/rotate-token.ts'
-import { updateUserGroup } from './user-groups/update.ts'
-import { verifyToken } from './verify/verify.ts'
 import { version } from './version.ts'
-
-/** Every operation there is. Routes, metrics, logs, the OpenAPI document and the tests that cover all come from it. */
-export const operations: readonly Operation[] = [
-  getOrCreate,
-  rotateToken,
-  verifyToken,
-  getOrCreateByPost,
-  listUserGroups,
-  getUserGroup,
-  updateUserGroup,
-  deleteUserGroup,
-  createSchema,
-  listSchemas,
-  getSchema,
-  deleteSchema,
-  createDataSource,
-  listDataSources,
-  getDataSource,
-  updateDataSource,
-  deleteDataSource,
-  createApiToken,
-  listApiTokens,
-  revokeApiToken,
-  getTeam,
-  updateTeam,
-  listEvents,
-  healthz,
-  readyz,
-]
 
 export interface AppOptions {
   service: Service

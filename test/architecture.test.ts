@@ -81,7 +81,7 @@ const kinds: Kind[] = [
     is: ({ path }) => path.startsWith('src/http/'),
     may: {
       import:
-        /^(node:.*|typebox(\/.*)?|prom-client|src\/(http|tokens)\/.*|src\/(?!app|main|config|service)[\w-]+\.ts|src\/(?!commands|store)[\w-]+\/[\w-]+\.ts)$/,
+        /^(node:.*|typebox(\/.*)?|prom-client|src\/(http|tokens)\/.*|src\/(?!app|main|operations|config|service)[\w-]+\.ts|src\/(?!commands|store)[\w-]+\/[\w-]+\.ts)$/,
       types: /^(pino|src\/(service\.ts|store\/.*))$/,
     },
     inWords: 'rules, http/, typebox, prom-client; of pino, the service and the store only types',
@@ -90,13 +90,13 @@ const kinds: Kind[] = [
   {
     name: 'what puts the service together',
     is: ({ path }) => /^src\/(config|history|master-key|memory|unlock|service|version)\.ts$/.test(path),
-    may: { import: /^(node:.*|src\/(?!app|main)[\w-]+\.ts|src\/(store|tokens)\/.*)$/ },
+    may: { import: /^(node:.*|src\/(?!app|main|operations)[\w-]+\.ts|src\/(store|tokens)\/.*)$/ },
     inWords: 'node:*, the store, the tokens and each other',
     because: 'commands open the service without HTTP, and the app is handed an open one',
   },
   {
     name: 'the top',
-    is: ({ path }) => /^src\/(app|main)\.ts$|^src\/commands\//.test(path),
+    is: ({ path }) => /^src\/(app|main|operations)\.ts$|^src\/commands\//.test(path),
     may: { import: /./ },
     inWords: 'everything',
     because: 'somebody has to know all the others',
@@ -114,6 +114,16 @@ function isAllowed({ may }: Kind, { path }: SourceFile, { from, onlyTypes }: Imp
 }
 
 const files = sourceFiles('src')
+
+/** All that is loaded before the first line of the file runs. */
+function loadedWith(path: string, loaded = new Set<string>()): Set<string> {
+  const { imports = [] } = files.find((file) => file.path === path) ?? {}
+  for (const { from, onlyTypes, onDemand } of imports) {
+    if (onlyTypes || onDemand || loaded.has(from)) continue
+    loadedWith(from, loaded.add(from))
+  }
+  return loaded
+}
 
 /** Fails with all offenders at once, and the rule they break. */
 function none(offenders: readonly string[], rule: string): void {
@@ -139,6 +149,11 @@ describe('the source', () => {
   it('imports nothing in a circle', () => {
     const circles = importCycles(files).map((cycle) => cycle.join(' → '))
     none(circles, 'Move what both sides need into a third file: files in a circle can only be understood together.')
+  })
+
+  it('starts every command without what only some need', () => {
+    const packages = [...loadedWith('src/main.ts')].filter((from) => !/^(src\/|node:)/.test(from))
+    assert.deepEqual(packages.sort(), ['commander', 'pg'])
   })
 
   it('reads the environment in config.ts alone, which commands hand it to', () => {

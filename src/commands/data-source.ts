@@ -1,11 +1,6 @@
 import type { Command } from 'commander'
 import type { Static } from 'typebox'
-import { createDataSource } from '../data-sources/create.ts'
-import { deleteDataSource } from '../data-sources/delete.ts'
-import { getDataSource } from '../data-sources/get.ts'
-import { listDataSources } from '../data-sources/list.ts'
 import type { DataSourceOut } from '../data-sources/schema.ts'
-import { updateDataSource } from '../data-sources/update.ts'
 import { parseJson } from '../json.ts'
 import { OperatorError } from '../operator-error.ts'
 import { example, given, parseName, requireChange, type TeamOptions, withTeam } from './options.ts'
@@ -41,7 +36,7 @@ export function addDataSourceCommands(program: Command): void {
     )
     .action(async (options: DataSourceOptions) => {
       const body = await fieldsOf(options)
-      const answer = await performOnce<{ data_source: DataSource }>(options.team, createDataSource, { body })
+      const answer = await performOnce<{ data_source: DataSource }>(options.team, 'data_source.create', { body })
       printRecord(answer.data_source, options.json)
     })
 
@@ -49,7 +44,7 @@ export function addDataSourceCommands(program: Command): void {
     .description('List the data sources of a team, newest last, without their connections.')
     .addHelpText('after', example('ugs data-source list'))
     .action(async (options: TeamOptions) => {
-      const { data_sources } = await performOnce<{ data_sources: DataSource[] }>(options.team, listDataSources)
+      const { data_sources } = await performOnce<{ data_sources: DataSource[] }>(options.team, 'data_source.list')
       if (options.json) return printJson(data_sources)
       const rows = data_sources.map((source) => [
         ...[source.id, source.provided_id ?? '-', source.schema_id, source.name, source.kind ?? '-'],
@@ -63,7 +58,7 @@ export function addDataSourceCommands(program: Command): void {
     .argument('<id>', 'its id (ds_…), or your own id for it')
     .addHelpText('after', example('ugs data-source show acme-db'))
     .action(async (id: string, options: TeamOptions) => {
-      const answer = await performOnce<{ data_source: DataSource }>(options.team, getDataSource, { id })
+      const answer = await performOnce<{ data_source: DataSource }>(options.team, 'data_source.get', { id })
       printRecord(answer.data_source, options.json)
     })
 
@@ -78,7 +73,7 @@ export function addDataSourceCommands(program: Command): void {
     .action(async (id: string, options: DataSourceOptions, command: Command) => {
       const body = await fieldsOf(options)
       requireChange(command, body, '--schema, --provided-id, --name, --kind or --connection-file')
-      const answer = await performOnce<{ data_source: DataSource }>(options.team, updateDataSource, { id, body })
+      const answer = await performOnce<{ data_source: DataSource }>(options.team, 'data_source.update', { id, body })
       printRecord(answer.data_source, options.json)
     })
 
@@ -87,7 +82,7 @@ export function addDataSourceCommands(program: Command): void {
     .argument('<id>', 'its id (ds_…), or your own id for it')
     .addHelpText('after', example('ugs data-source delete acme-db'))
     .action(async (id: string, options: TeamOptions) => {
-      await performOnce(options.team, deleteDataSource, { id })
+      await performOnce(options.team, 'data_source.delete', { id })
       if (options.json) printJson({ deleted: id })
       else print(`Deleted data source ${id}.`)
     })

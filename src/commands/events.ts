@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { presentEvent } from '../events/list.ts'
+import { presentEvent } from '../events/event.ts'
 import type { Events } from '../store/store.ts'
 import { example, parseCount, parseLimit, type TeamOptions, withTeam } from './options.ts'
 import { print, printJson, table } from './terminal.ts'

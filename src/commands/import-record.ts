@@ -23,9 +23,6 @@ const ImportIn = Type.Object({
 
 export type ImportRecord = Static<typeof ImportIn>
 
-/** In the order an export writes them. */
-export const importFields = ['user_group_id', 'name', 'mapping', 'properties', 'disabled', 'token'] as const
-
 export type ReadRecord = (text: string) => ImportRecord
 
 const validate = validator(ImportIn, 'The record')

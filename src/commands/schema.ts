@@ -1,9 +1,5 @@
 import type { Command } from 'commander'
 import type { Static } from 'typebox'
-import { createSchema } from '../schemas/create.ts'
-import { deleteSchema } from '../schemas/delete.ts'
-import { getSchema } from '../schemas/get.ts'
-import { listSchemas } from '../schemas/list.ts'
 import type { SchemaOut } from '../schemas/schema.ts'
 import { example, given, parseName, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
@@ -21,7 +17,7 @@ export function addSchemaCommands(program: Command): void {
     .addHelpText('after', example('ugs schema create sales --name "Sales figures"'))
     .action(async (id: string | undefined, options: TeamOptions & { name?: string }) => {
       const body = given({ id, name: options.name })
-      const made = (await performOnce<{ schema: Schema }>(options.team, createSchema, { body })).schema
+      const made = (await performOnce<{ schema: Schema }>(options.team, 'schema.create', { body })).schema
       printRecord(made, options.json)
     })
 
@@ -29,7 +25,7 @@ export function addSchemaCommands(program: Command): void {
     .description('List the schemas of a team, newest last.')
     .addHelpText('after', example('ugs schema list'))
     .action(async (options: TeamOptions) => {
-      const { schemas } = await performOnce<{ schemas: Schema[] }>(options.team, listSchemas)
+      const { schemas } = await performOnce<{ schemas: Schema[] }>(options.team, 'schema.list')
       const rows = schemas.map(({ id, name, created_at }) => [id, name, created_at])
       if (options.json) printJson(schemas)
       else print(table(['ID', 'NAME', 'CREATED'], rows))
@@ -40,7 +36,7 @@ export function addSchemaCommands(program: Command): void {
     .argument('<id>', 'its id')
     .addHelpText('after', example('ugs schema show sales'))
     .action(async (id: string, options: TeamOptions) => {
-      printRecord((await performOnce<{ schema: Schema }>(options.team, getSchema, { id })).schema, options.json)
+      printRecord((await performOnce<{ schema: Schema }>(options.team, 'schema.get', { id })).schema, options.json)
     })
 
   withTeam(schema.command('delete'), 'print the result as JSON')
@@ -48,7 +44,7 @@ export function addSchemaCommands(program: Command): void {
     .argument('<id>', 'its id')
     .addHelpText('after', example('ugs schema delete sales'))
     .action(async (id: string, options: TeamOptions) => {
-      await performOnce(options.team, deleteSchema, { id })
+      await performOnce(options.team, 'schema.delete', { id })
       if (options.json) printJson({ deleted: id })
       else print(`Deleted schema ${id}.`)
     })

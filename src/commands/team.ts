@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { Team } from '../teams/team.ts'
-import { updateTeam } from '../teams/update.ts'
 import { example, given, parseName, parseSwitch, requireChange, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
 import { print, printJson, printRecord, table, when } from './terminal.ts'
@@ -50,7 +49,7 @@ export function addTeamCommands(program: Command): void {
     .action(async (options: TeamOptions & { name?: string; strictMapping?: boolean }, command: Command) => {
       const body = given({ name: options.name, strict_mapping: options.strictMapping })
       requireChange(command, body, '--name or --strict-mapping')
-      printRecord((await performOnce<{ team: object }>(options.team, updateTeam, { body })).team, options.json)
+      printRecord((await performOnce<{ team: object }>(options.team, 'team.update', { body })).team, options.json)
     })
 }
 

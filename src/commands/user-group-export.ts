@@ -8,10 +8,10 @@ import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
 import type { UserGroupRecord } from '../user-groups/user-group.ts'
 import { csvRecord } from './csv.ts'
-import { type ImportRecord, importFields } from './import-record.ts'
+import type { ImportRecord } from './import-record.ts'
 import { example, type TeamOptions, withTeam } from './options.ts'
 import { print, printJson, progressBar } from './terminal.ts'
-import { type FileFormat, formatOf, formatOption } from './user-group-file.ts'
+import { type FileFormat, fileFields, formatOf, formatOption } from './user-group-file.ts'
 import { teamNamed, withService } from './with-service.ts'
 
 const pageSize = 1_000
@@ -62,7 +62,7 @@ class ExportedLines implements AsyncIterable<string> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<string> {
     const { userGroups } = this.#service.store.forTeam(this.#teamId, null)
-    const columns = importFields.filter((field) => field !== 'token' || this.#withTokens)
+    const columns = fileFields.filter((field) => field !== 'token' || this.#withTokens)
     const total = await userGroups.count()
     const bar = progressBar('Exporting')
     if (this.#format === 'csv') yield `${csvRecord(columns)}\n`

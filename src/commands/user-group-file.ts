@@ -3,6 +3,9 @@ import { type Command, Option } from 'commander'
 export const fileFormats = ['jsonl', 'csv'] as const
 export type FileFormat = (typeof fileFormats)[number]
 
+/** What there is of a user group in a file, in the order an export writes it. */
+export const fileFields = ['user_group_id', 'name', 'mapping', 'properties', 'disabled', 'token'] as const
+
 export function formatOption(): Option {
   return new Option('--format <format>', 'what the file is (default: by its ending; jsonl for -)').choices(fileFormats)
 }

@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import type { Static } from 'typebox'
-import { rotateToken } from '../user-groups/rotate-token.ts'
 import type { UserGroupOut } from '../user-groups/schema.ts'
-import { verifyToken } from '../verify/verify.ts'
 import { example, given, parseCount, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
 import { readToken } from './secret-input.ts'
@@ -29,7 +27,11 @@ export function addUserGroupTokenCommands(userGroup: Command): void {
     .action(async (options: TokenOptions & { graceSeconds?: number }) => {
       const token = await readToken(options.tokenFile)
       const body = given({ current_token: token, grace_seconds: options.graceSeconds })
-      const answer = await performOnce<{ user_group: Static<typeof UserGroupOut> }>(options.team, rotateToken, { body })
+      const answer = await performOnce<{ user_group: Static<typeof UserGroupOut> }>(
+        options.team,
+        'user_group.rotate_token',
+        { body },
+      )
       const { user_group: group } = answer
       if (options.json) return printJson(group)
       say(`The new token of user group ${group.provided_id} (${group.name}):`)
@@ -42,7 +44,7 @@ export function addUserGroupTokenCommands(userGroup: Command): void {
     .addHelpText('after', whereTheTokenComesFrom + example('ugs user-group verify --json < token.txt'))
     .action(async (options: TokenOptions) => {
       const token = await readToken(options.tokenFile)
-      printRecord(await performOnce(options.team, verifyToken, { body: { token } }), options.json)
+      printRecord(await performOnce(options.team, 'token.verify', { body: { token } }), options.json)
     })
 }
 

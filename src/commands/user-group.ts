@@ -1,10 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { Static } from 'typebox'
-import { deleteUserGroup } from '../user-groups/delete.ts'
-import { getUserGroup } from '../user-groups/get.ts'
-import { listUserGroups } from '../user-groups/list.ts'
 import type { UserGroupRecordOut } from '../user-groups/schema.ts'
-import { updateUserGroup } from '../user-groups/update.ts'
 import {
   example,
   given,
@@ -55,6 +51,11 @@ function addList(userGroup: Command): void {
     })
 }
 
+interface Page {
+  user_groups: Listed[]
+  next_cursor: string | null
+}
+
 const pageSize = 200
 
 function listUpTo({ team, q, limit }: TeamOptions & { q?: string; limit: number }) {
@@ -64,9 +65,7 @@ function listUpTo({ team, q, limit }: TeamOptions & { q?: string; limit: number 
     while (cursor !== null && groups.length < limit) {
       const size = String(Math.min(pageSize, limit - groups.length))
       const query = given({ q, limit: size, cursor })
-      const page = await perform<{ user_groups: Listed[]; next_cursor: string | null }>(service, team, listUserGroups, {
-        query,
-      })
+      const page: Page = await perform(service, team, 'user_group.list', { query })
       groups.push(...page.user_groups)
       cursor = page.next_cursor
     }
@@ -80,7 +79,7 @@ function addShow(userGroup: Command): void {
     .argument('<id>', 'its id, the one of your own database')
     .addHelpText('after', example('ugs user-group show acme'))
     .action(async (id: string, options: TeamOptions) => {
-      const { user_group } = await performOnce<{ user_group: Listed }>(options.team, getUserGroup, { id })
+      const { user_group } = await performOnce<{ user_group: Listed }>(options.team, 'user_group.get', { id })
       printRecord(user_group, options.json)
     })
 }
@@ -110,7 +109,7 @@ function addUpdate(userGroup: Command): void {
       const disabled = disable ?? (enable && false)
       const body = given({ name, provided_id: rename, mapping, properties, disabled })
       requireChange(command, body, '--name, --rename, --mapping, --properties, --disable or --enable')
-      const { user_group } = await performOnce<{ user_group: Listed }>(options.team, updateUserGroup, { id, body })
+      const { user_group } = await performOnce<{ user_group: Listed }>(options.team, 'user_group.update', { id, body })
       printRecord(user_group, options.json)
     })
 }
@@ -121,7 +120,7 @@ function addDelete(userGroup: Command): void {
     .argument('<id>', 'its id')
     .addHelpText('after', example('ugs user-group delete acme'))
     .action(async (id: string, options: TeamOptions) => {
-      await performOnce(options.team, deleteUserGroup, { id })
+      await performOnce(options.team, 'user_group.delete', { id })
       if (options.json) printJson({ deleted: id })
       else print(`Deleted user group ${id} with its tokens.`)
     })

@@ -1,3 +1,5 @@
+import { isoTime } from '../clock.ts'
+
 /** What can be done to a team's things. The part before the dot names the thing. */
 export const eventKinds = [
   'user_group.created',
@@ -31,4 +33,20 @@ export interface AuditEvent {
 /** One that has happened in a transaction under way, and has no number yet. */
 export interface NewEvent extends Omit<AuditEvent, 'id'> {
   teamId: number
+}
+
+/** The thing an event is about stands under its own name. */
+export function presentEvent({ id, at, kind, apiToken, subject, renamedTo }: AuditEvent) {
+  const thing = kind.slice(0, kind.indexOf('.'))
+  return {
+    id,
+    at: isoTime(at),
+    kind,
+    api_token: apiToken,
+    ...(subject !== null && thing === 'user_group' && { user_group: subject }),
+    ...(subject !== null && thing === 'schema' && { schema: subject }),
+    ...(subject !== null && thing === 'data_source' && { data_source: subject }),
+    ...(subject !== null && thing === 'api_token' && { api_token_id: Number(subject) }),
+    ...(renamedTo !== null && { renamed_to: renamedTo }),
+  }
 }

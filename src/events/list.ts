@@ -1,8 +1,7 @@
 import Type from 'typebox'
-import { isoTime } from '../clock.ts'
 import { defaultLimit, Limit, TextOrNull, Time } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
-import { type AuditEvent, eventKinds } from './event.ts'
+import { eventKinds, presentEvent } from './event.ts'
 
 const EventOut = Type.Object(
   {
@@ -58,19 +57,3 @@ export const listEvents = operation({
     return { events: page.map(presentEvent), next_cursor: next }
   },
 })
-
-/** The thing an event is about stands under its own name. */
-export function presentEvent({ id, at, kind, apiToken, subject, renamedTo }: AuditEvent) {
-  const thing = kind.slice(0, kind.indexOf('.'))
-  return {
-    id,
-    at: isoTime(at),
-    kind,
-    api_token: apiToken,
-    ...(subject !== null && thing === 'user_group' && { user_group: subject }),
-    ...(subject !== null && thing === 'schema' && { schema: subject }),
-    ...(subject !== null && thing === 'data_source' && { data_source: subject }),
-    ...(subject !== null && thing === 'api_token' && { api_token_id: Number(subject) }),
-    ...(renamedTo !== null && { renamed_to: renamedTo }),
-  }
-}

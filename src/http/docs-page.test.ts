@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { operations } from '../app.ts'
+import { operations } from '../operations.ts'
 import { docsPage } from './docs-page.ts'
 import { errorCodes } from './openapi.ts'
 

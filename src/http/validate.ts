@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { invalid, ServiceError } from '../errors.ts'
 import { fieldPath } from '../json.ts'
 
@@ -16,7 +16,7 @@ export function validator<S extends TSchema>(schema: S, what: string): (value: u
   const compiled = Compile(schema)
   return (value) => {
     if (compiled.Check(value)) return value as Static<S>
-    const [error] = compiled.Errors(value)
+    const [, [error]] = compiled.Errors(value)
     const path = pathOf(error?.instancePath ?? '', error?.schemaPath ?? '')
     if (error?.keyword === 'required') path.push(error.params.requiredProperties[0] ?? '')
     if (path.length === 0) throw new ServiceError('invalid_request', { message: `${what} must be a JSON object.` })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { operations } from '../../src/app.ts'
+import { operations } from '../../src/operations.ts'
 import { times } from '../support/times.ts'
 import { clientOf, failure, runningOnSqlite } from './client.ts'
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { clientTypes } from '../../scripts/client-types.ts'
 import { TypePrinter } from '../../scripts/type-printer.ts'
-import { operations } from '../../src/app.ts'
 import { catalogue } from '../../src/errors.ts'
+import { operations } from '../../src/operations.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 

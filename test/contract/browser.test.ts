@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { operations } from '../../src/app.ts'
+import { operations } from '../../src/operations.ts'
 import type { Answer } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { running } from '../support/running.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { operations } from '../../src/app.ts'
 import { catalogue, type ErrorCode } from '../../src/errors.ts'
+import { operations } from '../../src/operations.ts'
 import { inCode, rowsOf, table, tableIn } from './markdown.ts'
 
 const codes = Object.keys(catalogue) as ErrorCode[]

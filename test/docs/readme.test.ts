@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { operations } from '../../src/app.ts'
 import { documentRoutes } from '../../src/http/documents.ts'
+import { operations } from '../../src/operations.ts'
 import { engines, type FreshDatabase } from '../support/engines.ts'
 import { ugs } from '../support/service-process.ts'
 import { fences, inCode, read, rowsOf, table, tableIn } from './markdown.ts'
@@ -49,7 +49,7 @@ describe('the commands of README.md', () => {
 })
 
 describe('README.md', () => {
-  it('lists the operations of src/app.ts, and what else can be asked', () => {
+  it('lists the operations of src/operations.ts, and what else can be asked', () => {
     const headings = ['Method', 'Path', 'Scope', 'What it does']
     const declared = operations.map(({ method, path, scope, summary }) => {
       return [method, inCode(path), scope === null ? 'none' : inCode(scope), summary]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { operations } from '../../src/app.ts'
 import type { Operation } from '../../src/http/operation.ts'
+import { operations } from '../../src/operations.ts'
 import type { Caller } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { running } from '../support/running.ts'

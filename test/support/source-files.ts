@@ -9,6 +9,8 @@ export interface Import {
   from: string
   /** Erased before the program runs. */
   onlyTypes: boolean
+  /** Loaded only when that line runs. */
+  onDemand: boolean
 }
 
 export interface SourceFile {
@@ -36,9 +38,9 @@ function importsOf(path: string, text: string): Import[] {
   const resolve = (name: string) => (name.startsWith('.') ? posix.join(posix.dirname(path), name) : name)
   return [
     ...text.matchAll(statement).map(([, type, names, from = '']) => {
-      return { from: resolve(from), onlyTypes: type !== undefined || areTypes(names) }
+      return { from: resolve(from), onlyTypes: type !== undefined || areTypes(names), onDemand: false }
     }),
-    ...text.matchAll(dynamic).map(([, , from = '']) => ({ from: resolve(from), onlyTypes: false })),
+    ...text.matchAll(dynamic).map(([, , from = '']) => ({ from: resolve(from), onlyTypes: false, onDemand: true })),
   ]
 }
 
