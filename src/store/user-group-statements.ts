@@ -72,6 +72,9 @@ export const recordByProvidedId = sql<RecordRow>`
   select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
   where team_id = $1 and provided_id = $2`
 
+export const eitherProvidedId = sql<[id: number]>`
+  select id from user_group where team_id = $1 and provided_id in ($2, $3)`
+
 export const listAfter = sql<RecordRow>`
   select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
   where team_id = $1 and id > $2 order by id limit $3`

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts'
 import { after, type Soon } from '../soon.ts'
 import type { SealedToken } from '../tokens/tokens.ts'
 import type { NewUserGroup, UserGroup, UserGroupChange, UserGroupRecord, Verified } from '../user-groups/user-group.ts'
-import { type Database, isUniqueViolation, run } from './database.ts'
+import { type Database, isUniqueViolation, run, type Work } from './database.ts'
 import { type Actor, record } from './events.ts'
 import { addEntries, replaceEntries, resolve } from './mappings.ts'
 import type {
@@ -126,6 +126,7 @@ export class UserGroupStore implements UserGroups {
     const disabled = change.disabled === undefined ? null : Number(change.disabled)
     const row = await this.#database
       .write(function* () {
+        if (change.providedId !== undefined) yield* refuseTaken(teamId, providedId, change.providedId)
         const [updated] = yield* run(
           statements.updateRecord,
           ...[teamId, providedId, change.providedId ?? null, change.name ?? null, mapping, change.properties ?? null],
@@ -169,6 +170,15 @@ export class UserGroupStore implements UserGroups {
     const bytes = new Uint8Array(sealed.buffer, sealed.byteOffset, sealed.length)
     return { id, teamId: this.#actor.teamId, providedId, name, token: { keyId, bytes } }
   }
+}
+
+/**
+ * The unique key decides, but who waits there for the group that has the id keeps the renamed one locked: two that take
+ * each other's would find out after a second only, when PostgreSQL looks for deadlocks.
+ */
+function* refuseTaken(teamId: number, from: string, to: string): Work<void> {
+  const there = yield* run(statements.eitherProvidedId, teamId, from, to)
+  if (there.length === 2) throw idTaken()
 }
 
 function idTaken(): ServiceError {

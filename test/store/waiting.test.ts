@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import { engines } from '../support/engines.ts'
 import { sqlitePath } from '../support/raw-database.ts'
 import { noon, storeOn } from '../support/store.ts'
 
-const [sqlite = assert.fail()] = engines
+const [sqlite = assert.fail(), postgres = assert.fail()] = engines
 
 const holdLock = `
   const database = new (require('node:sqlite').DatabaseSync)(process.argv[1], { timeout: 5000 })
@@ -35,4 +37,31 @@ describe('while another process writes to a SQLite database', () => {
   })
 
   it('what must be alone waits too', () => meanwhile(() => on.service.store.teams.create('Another', noon)))
+})
+
+describe('while another transaction holds a user group on PostgreSQL', () => {
+  const on = storeOn(postgres)
+
+  async function meanwhile(hold: string, act: () => Promise<unknown>): Promise<void> {
+    const other = new pg.Client({ connectionString: on.database.environment.DATABASE_URL })
+    await other.connect()
+    try {
+      await other.query('begin')
+      await other.query(hold)
+      await act()
+    } finally {
+      await other.end()
+    }
+  }
+
+  it('a rename to its id is refused at once: two that take the id of each other would wait for each other', async () => {
+    const team = await on.newTeam()
+    await team.make('one')
+    await team.make('other')
+    await meanwhile(`update user_group set name = 'held' where provided_id = 'other'`, async () => {
+      const renamed = team.userGroups.update('one', { providedId: 'other' }, noon)
+      const waited = pause(5_000, undefined, { ref: false })
+      await assert.rejects(Promise.race([renamed, waited]), { code: 'conflict', field: 'provided_id' })
+    })
+  })
 })
