@@ -44,7 +44,7 @@ describe('an error of PostgreSQL', () => {
   })
 
   it('is tried again when it is over with the connection or the other transaction, three times in all', async () => {
-    for (const error of [ofServer('40001'), ofServer('57P01'), ofSocket('EPIPE')]) {
+    for (const error of [ofServer('40001'), ofServer('57P01'), ofServer('26000'), ofSocket('EPIPE')]) {
       let tries = 0
       const failing = retrying(async () => {
         tries += 1

@@ -23,7 +23,7 @@ export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      const again = isLostConnection(error) || isSerializationFailure(error)
+      const again = isLostConnection(error) || isSerializationFailure(error) || isForgotten(error)
       if (!again || failures === attempts || isTooLate(began)) throw translate(error)
       await pause(Math.random() * 30 * failures)
     }
@@ -55,11 +55,11 @@ export function isLostConnection(error: unknown): boolean {
   )
 }
 
-/** Lost, or silent: a rollback would wait behind the answer that did not come. */
+/** Lost, or silent, when a rollback would wait behind the answer that did not come; or it has forgotten what it knew. */
 export function isSpent(error: unknown): boolean {
   if (error instanceof ServiceError) return false
   const isSilent = sqlState(error) === undefined && /time-?out/i.test((error as Error).message)
-  return isSilent || error instanceof UnknownOutcome || isLostConnection(error)
+  return isSilent || isForgotten(error) || error instanceof UnknownOutcome || isLostConnection(error)
 }
 
 /** A statement that was prepared on this connection is not there, or is there before it was. */
@@ -79,9 +79,5 @@ export function translate(error: unknown): unknown {
  * moment, and so is a reference to what was deleted just now, such as a retired master key.
  */
 export function isTransient(error: unknown): boolean {
-  return (
-    isSpent(error) ||
-    isForgotten(error) ||
-    /^(23503|28|3D|3F|40|42501|42P01|53|55|57|58|XX)/.test(sqlState(error) ?? '')
-  )
+  return isSpent(error) || /^(23503|28|3D|3F|40|42501|42P01|53|55|57|58|XX)/.test(sqlState(error) ?? '')
 }

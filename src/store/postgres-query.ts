@@ -36,7 +36,7 @@ const readers = new WeakMap<Wire, Map<string, Read[]>>()
  * longer than all the rest of a small answer.
  */
 class Packet {
-  readonly #queries: readonly Query[]
+  readonly #queries: readonly { statement: Query['statement']; values: readonly unknown[] }[]
   /** The driver puts one in front of it that knows how long to wait. */
   callback: Answered
   readonly #answers: Row[][] = []
@@ -44,8 +44,9 @@ class Packet {
   #known = new Map<string, Read[]>()
   #read: Read[] = []
 
+  /** What cannot be a value is refused here: nothing has been sent of it yet. */
   constructor(queries: readonly Query[], answered: Answered) {
-    this.#queries = queries
+    this.#queries = queries.map(({ statement, values }) => ({ statement, values: values.map(prepareValue) }))
     this.callback = answered
   }
 
@@ -54,21 +55,22 @@ class Packet {
     readers.set(connection, this.#known)
     this.#expectNext()
     connection.stream.cork()
-    for (const query of this.#queries) this.#send(query, connection)
+    const prepared = new Set<string>()
+    for (const { statement, values } of this.#queries) {
+      const { name, text } = statement
+      const isNew = !this.#known.has(name) && !prepared.has(name)
+      if (isNew) {
+        // It may be there all the same: from a packet that failed.
+        connection.close({ type: 'S', name })
+        connection.parse({ name, text })
+        prepared.add(name)
+      }
+      connection.bind({ statement: name, values })
+      if (isNew) connection.describe({ type: 'P' })
+      connection.execute()
+    }
     connection.sync()
     connection.stream.uncork()
-  }
-
-  #send({ statement: { name, text }, values }: Query, connection: Wire): void {
-    const isNew = !this.#known.has(name)
-    if (isNew) {
-      // It may be there all the same: from a packet that failed.
-      connection.close({ type: 'S', name })
-      connection.parse({ name, text })
-    }
-    connection.bind({ statement: name, values, valueMapper: prepareValue })
-    if (isNew) connection.describe({ type: 'P' })
-    connection.execute()
   }
 
   get #name(): string {

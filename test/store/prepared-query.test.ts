@@ -93,6 +93,23 @@ describe('statements prepared on PostgreSQL', () => {
     })
   }
 
+  it('may fail behind an answer of their own in the packet that prepares them', async () => {
+    const statement = statementOf('select id from passing where id = $1')
+    const drop = statementOf('drop table passing')
+    for (let time = 0; time < 2; time++) {
+      await client.query('create table if not exists passing (id bigint)')
+      const together = [query(statement, 1), query(drop), query(statement, 1)]
+      await assert.rejects(askServer(client, together), { code: '42P01' })
+      assert.deepEqual(await ask(statement, 1), [])
+    }
+  })
+
+  it('leave the connection as it is where a value cannot be sent', async () => {
+    const toPostgres = () => assert.fail('not a value')
+    await assert.rejects(ask(select, { toPostgres } as unknown as Value), { message: 'not a value' })
+    assert.equal((await ask(select, 4))?.length, 3)
+  })
+
   it('may fail any other time too', async () => {
     await assert.rejects(ask(insert, 1, 'again', null), { code: '23505' })
     assert.deepEqual(await ask(insert, 3, 'three', null), [])
