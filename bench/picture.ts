@@ -1,7 +1,7 @@
 import type { Figures } from './measure.ts'
 
-const width = 760
-const label = 330
+const width = 800
+const label = 370
 const bar = 22
 const gap = 8
 

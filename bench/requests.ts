@@ -5,12 +5,15 @@ export interface Workload {
   groups: number
   spread: number
   apiToken: string
-  /** The one request a peer is asked over and over, when the operation is `fixed`. */
+  /** What a peer is asked, when the operation is `fixed`; `numberMark` in it stands for the number of a group. */
   fixed?: string
 }
 
-export const groupId = (index: number) => `bench-group-${String(index).padStart(8, '0')}`
-export const groupToken = (index: number) => `bench-token-of-group-${String(index).padStart(8, '0')}`
+export const numberMark = '00000000'
+
+const numbered = (index: number) => String(index).padStart(numberMark.length, '0')
+export const groupId = (index: number) => `bench-group-${numbered(index)}`
+export const groupToken = (index: number) => `bench-token-of-group-${numbered(index)}`
 
 /** The next request of one connection; `answered` is the body of its last answer. */
 export type NextRequest = (answered: string | undefined) => string
@@ -32,7 +35,7 @@ export function requestsOf(workload: Workload, connection: number): NextRequest 
     return format('POST', '/api/user', apiToken, { current_token: token })
   }
   const { fixed = '' } = workload
-  if (operation === 'fixed') return () => fixed
+  if (operation === 'fixed') return () => fixed.replace(numberMark, () => numbered(draw()))
   if (operation === 'lookup') return lookup
   if (operation === 'verify') return verify
   if (operation === 'create') return create

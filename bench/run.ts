@@ -68,7 +68,8 @@ async function measureEngine(filled: Filled, workers: readonly number[]): Promis
     for (const count of workers) {
       const server = await filled.serve(count)
       try {
-        for (const workload of workloads(count)) await measureOne(filled.engine, count, server, workload)
+        for (const { workload, connections } of loads(count))
+          await measureOne(filled.engine, count, server, workload, connections)
       } finally {
         await server.stop()
       }
@@ -76,6 +77,23 @@ async function measureEngine(filled: Filled, workers: readonly number[]): Promis
   } finally {
     await filled.remove()
   }
+}
+
+interface Load {
+  workload: Workload
+  connections: number
+}
+
+function loads(workers: number): Load[] {
+  const { connections } = effort
+  const shared = workloads(workers).map((workload) => ({ workload, connections }))
+  if (workers === 1) return shared
+  // As many for each process as one alone has: requests that come at once share what they cost.
+  const asMany = shared.map(({ workload }) => {
+    const name = `${workload.name}, ${connections} connections each`
+    return { workload: { ...workload, name }, connections: workers * connections }
+  })
+  return [...shared, ...asMany]
 }
 
 function workloads(workers: number): Workload[] {
@@ -95,11 +113,17 @@ function workloads(workers: number): Workload[] {
   ]
 }
 
-async function measureOne(engine: string, workers: number, server: Server, workload: Workload): Promise<void> {
+async function measureOne(
+  engine: string,
+  workers: number,
+  server: Server,
+  workload: Workload,
+  connections: number,
+): Promise<void> {
   const processes = workers === 1 ? '' : `, ${workers} processes`
   // V8 compiles what has been called often enough: writes come more slowly, and each process has its share of them.
   const isRead = workload.operation === 'lookup' || workload.operation === 'verify'
-  const enough = { ...effort, warmUp: effort.warmUp * workers * (isRead ? 1 : 3) }
+  const enough = { ...effort, connections, warmUp: effort.warmUp * workers * (isRead ? 1 : 3) }
   add(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, enough, progress))
 }
 
@@ -109,7 +133,7 @@ async function measurePeer(name: (typeof peers)[number]): Promise<void> {
   })
   if (peer === undefined) return
   try {
-    const workload: Workload = { name, operation: 'fixed', groups: 1, spread: 1, apiToken, fixed: peer.request }
+    const workload: Workload = { name, operation: 'fixed', groups, spread: hot, apiToken, fixed: peer.request }
     add(await measure(`peer: ${name}`, peer, bare, workload, effort, progress))
   } finally {
     await peer.stop()

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LoadOrder, LoadResult } from './generator.ts'
-import { format, groupId, groupToken, type Workload } from './requests.ts'
+import { format, groupId, groupToken, numberMark, type Workload } from './requests.ts'
 
 const isThere = spawnSync('wrk', ['--version']).error === undefined
 
@@ -37,9 +37,6 @@ function errorsIn(text: string): number {
   return [refused, ...sockets].reduce((sum, count) => sum + Number(count), 0)
 }
 
-/** What stands in a body for the number of a group. */
-const mark = '00000000'
-
 const bodies: Partial<Record<Workload['operation'], (workload: Workload) => string>> = {
   lookup: ({ apiToken }) => format('GET', '/api/user', apiToken, { user_group_id: groupId(0) }),
   verify: ({ apiToken }) => format('POST', '/api/verify', apiToken, { token: groupToken(0) }),
@@ -48,7 +45,7 @@ const bodies: Partial<Record<Workload['operation'], (workload: Workload) => stri
 
 function lua(workload: Workload): string {
   const text = bodies[workload.operation]?.(workload) ?? ''
-  const [head = '', tail] = workload.operation === 'fixed' ? [text] : text.split(mark)
+  const [head = '', tail] = text.split(numberMark)
   const body =
     tail === undefined ? 'head' : `head .. string.format('%08d', math.random(0, ${workload.spread - 1})) .. tail`
   return `

@@ -2,11 +2,34 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
+import { groupToken } from '../requests.ts'
+
+const tokens = 10_000
+const stored = new Map<string, object>()
+
+/** Its own store in memory holds a thousand. */
+class InMemory {
+  readonly #model: string
+
+  constructor(model: string) {
+    this.#model = model
+  }
+
+  async upsert(id: string, payload: object): Promise<void> {
+    stored.set(`${this.#model}:${id}`, payload)
+  }
+
+  async find(id: string): Promise<object | undefined> {
+    return stored.get(`${this.#model}:${id}`)
+  }
+}
 
 const client = { client_id: 'bench', client_secret: 'bench-secret' }
 
 const provider = new Provider('http://127.0.0.1', {
+  adapter: InMemory,
   clients: [{ ...client, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
+  ttl: { ClientCredentials: 24 * 60 * 60 },
   features: {
     clientCredentials: { enabled: true },
     introspection: { enabled: true },
@@ -16,14 +39,21 @@ const provider = new Provider('http://127.0.0.1', {
 const server = provider.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
 const basic = Buffer.from(`${client.client_id}:${client.client_secret}`).toString('base64')
-const granted = await fetch(`${url}/token`, {
+await fetch(`${url}/token`, {
   method: 'POST',
   headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
   body: 'grant_type=client_credentials',
 })
-const { access_token: token } = (await granted.json()) as { access_token: string }
-const body = `token=${token}`
+// As many as the service is asked for over and over, by names the load can make up.
+const [granted] = stored.values()
+for (let index = 0; index < tokens; index++) {
+  const jti = groupToken(index)
+  stored.set(`ClientCredentials:${jti}`, { ...granted, jti })
+}
+
+const body = `token=${groupToken(0)}`
 const request =
   `POST /token/introspection HTTP/1.1\r\nHost: bench\r\nAuthorization: Basic ${basic}\r\n` +
   `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`
