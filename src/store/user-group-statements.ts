@@ -15,8 +15,11 @@ export const insertUnlessThere = sharedChange<[id: number]>(
   on conflict do nothing
   returning id`
 
-export const ownerOfToken = shared<[id: number, providedId: string, name: string]>('bigint', 'bytea')`
-  select id, provided_id, name from user_group where team_id = $1 and token_hash = $2`
+/** `hasGrace`: a former token of the group is valid still. Few have one, and to look is cheaper than to end none. */
+export const ownerOfToken = shared<[id: number, providedId: string, name: string, hasGrace: number]>('bigint', 'bytea')`
+  select id, provided_id, name, case when exists (
+    select 1 from former_token f where f.user_group_id = g.id and f.valid_until > f.rotated_at) then 1 else 0 end
+  from user_group g where team_id = $1 and token_hash = $2`
 
 export const replaceToken = sharedChange<[id: number]>(
   ...['bigint', 'bigint', 'bytea', 'bytea', 'bytea', 'text', 'bigint', 'text', 'text'],

@@ -69,7 +69,7 @@ export class UserGroupStore implements UserGroups {
       for (;;) {
         const [owner] = yield* run(statements.ownerOfToken, teamId, current)
         if (owner === undefined) break
-        const [groupId, providedId, name] = owner
+        const [groupId, providedId, name, hasGrace] = owner
         fresh ??= replacement.seal(groupId)
         const { hash, bytes, keyId } = fresh
         const [replaced] = yield* run(
@@ -78,7 +78,7 @@ export class UserGroupStore implements UserGroups {
         )
         // Another was faster, and rotated it, deleted or renamed the group: what is there now decides.
         if (replaced === undefined) continue
-        if (replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
+        if (hasGrace === 1 && replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
         yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
         yield* record(actor, 'user_group.token_rotated', providedId, now)
         return [groupId, providedId, name, keyId, bytes] satisfies statements.UserGroupRow
