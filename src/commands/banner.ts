@@ -3,6 +3,8 @@ import type { FirstTeam } from '../store/store.ts'
 export interface Greeting {
   version: string
   address: string
+  /** Only when it has a port of its own. */
+  metrics: string | undefined
   database: string
   team: FirstTeam['team']
   /** Only when this start made it. */
@@ -10,7 +12,7 @@ export interface Greeting {
 }
 
 /** Where the service is, and a line for each operation that works when pasted. */
-export function banner({ version, address, database, team, freshToken }: Greeting): string {
+export function banner({ version, address, metrics, database, team, freshToken }: Greeting): string {
   const token = freshToken ?? '$UGS_API_TOKEN'
   const call = (method: string, body: string) =>
     `curl -sX ${method} ${address}/api/user -H "Authorization: Token ${token}" -H 'Content-Type: application/json' -d ${body}`
@@ -18,6 +20,7 @@ export function banner({ version, address, database, team, freshToken }: Greetin
   const currentToken = `$(${lookUp} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`
   const facts = [
     ['Listening on', address],
+    ...(metrics === undefined ? [] : [['Metrics on', metrics]]),
     ['Database', database],
     ['Team', `${team.id} (${team.name})`],
     [

@@ -1,14 +1,20 @@
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 
-/** Serves /metrics without a token on a port of its own, when the settings ask for it. Returns how to stop it. */
+export interface MetricsPort {
+  port: number
+  close(): Promise<void>
+}
+
+/** Serves /metrics without a token on a port of its own, when the settings ask for it. */
 export async function serveMetrics(
   { metricsPort, host }: Config,
   contentType: string,
   collect: () => Promise<string>,
-): Promise<() => Promise<void>> {
-  if (metricsPort === undefined) return async () => {}
+): Promise<MetricsPort | undefined> {
+  if (metricsPort === undefined) return undefined
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end()
@@ -29,9 +35,12 @@ export async function serveMetrics(
     )
     server.listen(metricsPort, host, resolve)
   })
-  return () =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
 }

@@ -34,13 +34,13 @@ async function serveAlone(config: Config): Promise<void> {
   const collectMetrics = () => metrics.registry.metrics()
   const app = buildApp({ service, limits: config, log, metrics, collectMetrics, configuredToken: config.apiToken })
   const { port } = await listen(app, config)
-  const closeMetrics = await serveMetrics(config, metrics.registry.contentType, collectMetrics)
-  greet(config, await prepared(), port)
+  const metricsPort = await serveMetrics(config, metrics.registry.contentType, collectMetrics)
+  greet(config, await prepared(), port, metricsPort?.port)
   const stopPruning = prune(service, config, log)
   onStopSignal(async () => {
     stopPruning()
     await close(app, service)
-    await closeMetrics()
+    await metricsPort?.close()
   })
 }
 
@@ -50,12 +50,12 @@ async function serveTogether(config: Config): Promise<void> {
   const prepared = await firstTeam(service, config)
   const workers = supervise(config.workers, log)
   const port = await workers.listening
-  const closeMetrics = await serveMetrics(config, workers.metricsContentType, workers.collectMetrics)
-  greet(config, await prepared(), port)
+  const metricsPort = await serveMetrics(config, workers.metricsContentType, workers.collectMetrics)
+  greet(config, await prepared(), port, metricsPort?.port)
   await service.store.close()
   onStopSignal(async () => {
     await workers.stop()
-    await closeMetrics()
+    await metricsPort?.close()
   })
 }
 
@@ -108,12 +108,17 @@ async function listen(app: Server, { host, port }: Config): Promise<AddressInfo>
   return app.address() as AddressInfo
 }
 
-function greet(config: Config, { team, freshToken, warnings }: Prepared, port: number): void {
-  const { database } = config
+function greet(
+  { host, database }: Config,
+  { team, freshToken, warnings }: Prepared,
+  port: number,
+  metricsPort: number | undefined,
+): void {
   say(
     banner({
       version,
-      address: addressOf(config.host, port),
+      address: addressOf(host, port),
+      metrics: metricsPort === undefined ? undefined : `${addressOf(host, metricsPort)}/metrics`,
       database: database.engine === 'sqlite' ? `SQLite, ${database.path}` : 'PostgreSQL',
       team,
       freshToken,

@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { runCommand } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/postgres-server.ts'
 import { Premises } from '../support/premises.ts'
 import { failingStart } from '../support/refusal.ts'
 import { type ServiceProcess, testApiToken } from '../support/service-process.ts'
@@ -81,17 +80,17 @@ for (const engine of engines)
 
     for (const workers of engine.name === 'SQLite' ? ['1', '2'] : ['1'])
       it(`serves the figures without a token on UGS_METRICS_PORT, with ${workers} worker(s)`, async (t) => {
-        const port = String(await freePort())
-        const premises = await Premises.open(t, engine, { UGS_METRICS_PORT: port, UGS_WORKERS: workers })
+        const premises = await Premises.open(t, engine, { UGS_METRICS_PORT: '0', UGS_WORKERS: workers })
         const service = await premises.start()
         await service.caller.getOrCreate('acme')
-        const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
+        const [, metrics = assert.fail('it says where')] = /Metrics on +(http\S+)/.exec(service.output().stderr) ?? []
+        const answer = await fetch(metrics)
         assert.equal(answer.status, 200)
         assert.match(
           await answer.text(),
           /^ugs_requests_total\{operation="user_group.get_or_create",status="200"\} 1$/m,
         )
-        assert.equal((await fetch(`http://127.0.0.1:${port}/api/user`)).status, 404, 'and nothing else')
+        assert.equal((await fetch(new URL('/api/user', metrics))).status, 404, 'and nothing else')
         assert.equal((await fetch(`${service.url}/metrics`)).status, 401, 'where the others are, with a token only')
         assert.equal(await service.stop(), 0)
       })
