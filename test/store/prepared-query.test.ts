@@ -104,7 +104,7 @@ describe('statements prepared on PostgreSQL', () => {
     }
   })
 
-  it('leave the connection as it is where a value cannot be sent', async () => {
+  it('leave the connection as it is where a value cannot be sent', { timeout: 10_000 }, async () => {
     const toPostgres = () => assert.fail('not a value')
     await assert.rejects(ask(select, { toPostgres } as unknown as Value), { message: 'not a value' })
     assert.equal((await ask(select, 4))?.length, 3)

@@ -28,6 +28,12 @@ interface Started {
   program?: string
 }
 
+/** Whoever ends early, because a promise is broken, leaves none behind. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 /** The service as an operator runs it: a process of its own, on a free port. */
 export async function startService(
   environment: Environment,
@@ -38,6 +44,8 @@ export async function startService(
     env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
