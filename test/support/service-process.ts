@@ -34,18 +34,24 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
+function untilTheEnd<Child extends ChildProcess>(child: Child): Child {
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
 /** The service as an operator runs it: a process of its own, on a free port. */
 export async function startService(
   environment: Environment,
   { under = [], program = main }: Started = {},
 ): Promise<ServiceProcess> {
   const [command = '', ...args] = [...under, process.execPath, ...smallHeap, program, 'serve']
-  const child = spawn(command, args, {
-    env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  running.add(child)
-  child.once('exit', () => running.delete(child))
+  const child = untilTheEnd(
+    spawn(command, args, {
+      env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -83,7 +89,7 @@ export const onFullDisk = ['sh', '-c', 'exec "$0" "$@" > /dev/full']
 
 export function spawnUnder(under: readonly string[], environment: Environment, ...args: string[]) {
   const [command = '', ...rest] = [...under, process.execPath, main, ...args]
-  return spawn(command, rest, { env: cleanEnvironment({ ...quickStart, ...environment }) })
+  return untilTheEnd(spawn(command, rest, { env: cleanEnvironment({ ...quickStart, ...environment }) }))
 }
 
 /** Runs a `ugs` command to its end. */
