@@ -1,7 +1,7 @@
 import type { Figures } from './measure.ts'
 
-const width = 800
-const label = 370
+const width = 820
+const label = 390
 const bar = 22
 const gap = 8
 

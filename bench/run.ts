@@ -152,8 +152,8 @@ function report(): void {
   ])
   const headings = ['', '× BARE', 'CPU µs', 'REQUESTS/S', 'P50 ms', 'P99', 'P99.9', 'RSS MB', 'ERRORS']
   const around = circumstances()
-  const where = `${around.machine}, Node ${process.version}, commit ${around.commit}`
-  process.stdout.write(`${groups} user groups; ${where}\n\n${table(headings, rows)}\n`)
+  const title = `${groups.toLocaleString('en')} user groups; ${around.machine}, Node ${process.version}, commit ${around.commit}`
+  process.stdout.write(`${title}\n\n${table(headings, rows)}\n`)
   if (figures.some((figure) => figure.generatorWasBottleneck))
     process.stdout.write('* the load generator was the bottleneck\n')
   for (const [name, reason] of Object.entries(notMeasured))
@@ -163,7 +163,7 @@ function report(): void {
   for (const { name, cpu } of floors) process.stdout.write(`floor, ${name}: ${cpu.toFixed(1)} µs\n`)
   if (!options.smoke) {
     write('results.json', `${JSON.stringify({ ...around, figures, notMeasured, fillSpeeds, floors }, null, 2)}\n`)
-    write('results.svg', picture(figures, `${groups} user groups; ${where}`))
+    write('results.svg', picture(figures, title))
   }
   if (figures.some(({ errors }) => errors > 0)) process.exitCode = 1
 }
