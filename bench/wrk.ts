@@ -46,8 +46,8 @@ const bodies: Partial<Record<Workload['operation'], (workload: Workload) => stri
 function lua(workload: Workload): string {
   const text = bodies[workload.operation]?.(workload) ?? ''
   const [head = '', tail] = text.split(numberMark)
-  const body =
-    tail === undefined ? 'head' : `head .. string.format('%08d', math.random(0, ${workload.spread - 1})) .. tail`
+  const number = `string.format('%0${numberMark.length}d', math.random(0, ${workload.spread - 1}))`
+  const body = tail === undefined ? 'head' : `head .. ${number} .. tail`
   return `
     local head, tail = ${JSON.stringify(head)}, ${JSON.stringify(tail ?? '')}
     function init() math.randomseed(os.time()) end
