@@ -30,14 +30,14 @@ export const disk: Campaign = {
   bugs: {
     'a full disk taken for a bug': {
       shows: /neither the right answer nor 503: 500/,
-      rewrites: [{ file: 'store/sqlite.ts', find: '10, 11, 13, 14', replace: '11, 14' }],
+      rewrites: [{ file: 'store/sqlite-errors.ts', find: '10, 11, 13, 14', replace: '11, 14' }],
     },
     'a commit that failed taken for done': {
       shows: /is lost|has lost|should be|nor 503: 40[49]/,
       rewrites: [
         {
-          file: 'store/sqlite.ts',
-          find: 'for (const write of writes) write.reject(translate(error))',
+          file: 'store/sqlite-writes.ts',
+          find: 'else for (const write of writes) write.reject(translate(error))',
           replace: 'for (const settle of settled) settle()',
         },
       ],
@@ -55,8 +55,8 @@ export const disk: Campaign = {
       rewrites: [
         {
           file: 'store/sqlite.ts',
-          find: 'this.#written = new FilesInPlace(',
-          replace: 'this.#written = ((file) => new FilesInPlace(file))(',
+          find: '(connection, new FilesInPlace(',
+          replace: '(connection, ((file) => new FilesInPlace(file))(',
         },
       ],
     },

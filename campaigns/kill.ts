@@ -18,7 +18,7 @@ export const kill: Campaign = {
       shows: new RegExp(`on SQLite, .*(${loss.source})`),
       rewrites: [
         {
-          file: 'store/sqlite.ts',
+          file: 'store/sqlite-writes.ts',
           find: 'this.#commitTogether(this.#queue.splice(0))',
           replace: `const { exec } = this.#connection
             this.#connection.exec = (text) => text === 'commit' || exec.call(this.#connection, text)

@@ -26,7 +26,7 @@ export const powerLoss: Campaign = {
     'a commit that is not flushed': {
       lacks,
       shows: loss,
-      rewrites: [{ file: 'store/sqlite.ts', find: 'synchronous = full', replace: 'synchronous = normal' }],
+      rewrites: [{ file: 'store/sqlite-connection.ts', find: 'synchronous = full', replace: 'synchronous = normal' }],
     },
     'a master key that is not flushed': {
       lacks,

@@ -27,11 +27,10 @@ import {
 import { connect, openPool, type PostgresOptions } from './postgres-pool.ts'
 import { askServer } from './postgres-query.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
-import { performTogether, type SharedWrite } from './shared-writes.ts'
+import { apart, performTogether, type SharedWrite } from './shared-writes.ts'
 import { waitBriefly } from './wait-briefly.ts'
 
 const migrationLock = 7_264_910_358
-const mostTogether = 200
 const sharePatience = 1_000
 
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
@@ -141,7 +140,7 @@ class Postgres implements Database {
     try {
       const settle = await this.#transaction('repeatable', async (ask) => {
         const events: NewEvent[] = []
-        const settled = await performTogether(writes, (...asked) => askForMany(ask, ...asked), events)
+        const settled = await performSteps(ask, performTogether(writes, events))
         await perform(ask, writeEvents(events), [])
         return settled
       })
@@ -174,17 +173,6 @@ class Postgres implements Database {
   }
 }
 
-/** Those that can share a transaction now, and those that wait for it: of two on the same thing, the first goes first. */
-function apart(writes: readonly SharedWrite[]): [SharedWrite[], SharedWrite[]] {
-  const together = new Map<string, SharedWrite>()
-  const later = writes.filter((write) => {
-    if (together.has(write.order) || together.size === mostTogether) return true
-    together.set(write.order, write)
-    return false
-  })
-  return [[...together.values()], later]
-}
-
 const lock = sql`select pg_advisory_xact_lock($1)`
 
 type Ask = (query: Query) => Promise<Row[]>
@@ -203,12 +191,16 @@ async function perform<T>(ask: Ask, work: Work<T>, events: NewEvent[]): Promise<
   return next.result
 }
 
+async function performSteps<T>(ask: Ask, steps: Generator<Asked, T, Row[][]>): Promise<T> {
+  let next = steps.next()
+  while (!next.done) next = steps.next(await askForMany(ask, next.value))
+  return next.value
+}
+
 /** Asks once for all, where the statement can be asked so. */
-async function askForMany(ask: Ask, statement: Statement<Row>, questions: readonly Values[]): Promise<Row[][]> {
-  if (statement.types !== undefined) {
-    const asked = { statement, questions }
-    return ofEach(asked, await ask(asOne(asked)))
-  }
+async function askForMany(ask: Ask, asked: Asked): Promise<Row[][]> {
+  const { statement, questions } = asked
+  if (statement.types !== undefined) return ofEach(asked, await ask(asOne(asked)))
   const found: Row[][] = []
   for (const values of questions) found.push(await ask({ statement, values }))
   return found

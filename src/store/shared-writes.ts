@@ -1,6 +1,8 @@
 import type { NewEvent } from '../events/event.ts'
-import type { Values } from './at-once.ts'
 import { nextQuery, type Query, type Row, type Statement, type Work } from './database.ts'
+import type { Asked } from './shared-reads.ts'
+
+const mostTogether = 200
 
 export interface SharedWrite {
   order: string
@@ -8,8 +10,6 @@ export interface SharedWrite {
   resolve(result: unknown): void
   reject(error: unknown): void
 }
-
-type AskForMany = (statement: Statement<Row>, asked: readonly Values[]) => Promise<Row[][]>
 
 /** One of the pieces of work that share a transaction. */
 class Member {
@@ -39,16 +39,26 @@ class Member {
   }
 }
 
+/** Those that can share a transaction now, and those that wait for it: of two on the same thing, the first goes first. */
+export function apart(writes: readonly SharedWrite[]): [SharedWrite[], SharedWrite[]] {
+  const together = new Map<string, SharedWrite>()
+  const later = writes.filter((write) => {
+    if (together.has(write.order) || together.size === mostTogether) return true
+    together.set(write.order, write)
+    return false
+  })
+  return [[...together.values()], later]
+}
+
 /**
  * Takes many pieces of work through one transaction in step: what they ask at the same time is asked at once. Returns
  * what is to be done once it is committed. An error means that they cannot share a transaction, whatever each alone
  * can do.
  */
-export async function performTogether(
+export function* performTogether(
   writes: readonly SharedWrite[],
-  askForMany: AskForMany,
   events: NewEvent[],
-): Promise<() => void> {
+): Generator<Asked, () => void, Row[][]> {
   const members = writes.toSorted(byOrder).map((write) => new Member(write))
   for (const member of members) member.advance([], events)
   for (;;) {
@@ -56,10 +66,7 @@ export async function performTogether(
     if (open.length === 0) break
     for (const [statement, askers] of Map.groupBy(open, ({ query }) => query?.statement)) {
       if (statement === undefined) continue
-      const rows = await askForMany(
-        statement,
-        askers.map(({ query }) => query?.values ?? []),
-      )
+      const rows = yield { statement, questions: askers.map(({ query }) => query?.values ?? []) }
       for (const [index, member] of askers.entries()) member.advance(rows[index] ?? [], events)
     }
   }

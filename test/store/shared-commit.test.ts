@@ -69,7 +69,12 @@ for (const engine of engines)
         },
       }
       const works = times(140, (id) => Object.entries(ways)[id % 7] ?? assert.fail())
-      const writes = works.map(([, way], id) => database.write<unknown>(() => way(id), 'once'))
+      const writes = works.map(([, way], id) => {
+        const work = () => way(id)
+        return id % 2 === 0
+          ? database.write<unknown>(work, 'once')
+          : database.writeTogether<unknown>(`note ${id}`, work)
+      })
       for (const [id, outcome] of (await Promise.allSettled(writes)).entries())
         assert.equal(outcome.status, works[id]?.[0] === 'kept' ? 'fulfilled' : 'rejected', String(works[id]?.[0]))
       const kept = times(20, (index) => index * 7)
@@ -178,6 +183,17 @@ for (const engine of engines)
       }
     })
 
+    it('go one behind the other when they are about the same thing', async (t) => {
+      const database = await newDatabase(t, engine)
+      const first = database.writeTogether('note 1', function* () {
+        yield* run(insert, 1, 'x')
+        yield* run(insert, 2, 'x')
+      })
+      const second = database.writeTogether('note 1', () => run(all))
+      await first
+      assert.equal((await second).length, 2)
+    })
+
     it('are counted as long as they wait, with those that wait for a connection', async (t) => {
       const database = await newDatabase(t, engine)
       const add = (id: number) =>
@@ -220,43 +236,50 @@ describe('writes that wait together on SQLite', () => {
   })
 })
 
-describe('creates and rotations that wait together on PostgreSQL', () => {
-  const [, postgres = assert.fail()] = engines
-  const on = storeOn(postgres)
+for (const engine of engines)
+  describe(`creates and rotations that wait together on ${engine.name}`, () => {
+    const on = storeOn(engine)
 
-  it('share a few commits, and each still has its own outcome', async () => {
-    const team = await on.newTeam()
-    const made = await Promise.all(times(60, (index) => team.make(`group ${index}`)))
-    const { commits } = on.service.store.stats()
-    const works = times(120, (index) => {
-      if (index % 3 === 0) return team.make(`new ${index % 30}`)
-      const { token } = made[index % 60] ?? assert.fail()
-      return index % 3 === 1 ? team.rotate(token) : team.rotate(on.service.tokens.mintForUserGroup())
+    it('share a few commits, and each still has its own outcome', async () => {
+      const team = await on.newTeam()
+      const made = await Promise.all(times(60, (index) => team.make(`group ${index}`)))
+      const { commits } = on.service.store.stats()
+      const works = times(120, (index) => {
+        if (index % 3 === 0) return team.make(`new ${index % 30}`)
+        const { token } = made[index % 60] ?? assert.fail()
+        return index % 3 === 1 ? team.rotate(token) : team.rotate(on.service.tokens.mintForUserGroup())
+      })
+      const outcomes = await Promise.allSettled(works)
+      // Forty ask for ten new groups, forty rotate twenty tokens twice, and forty rotate tokens nobody has.
+      const kinds = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'done' : outcome.reason.code))
+      assert.deepEqual(
+        Object.fromEntries([...Map.groupBy(kinds, (kind) => kind)].map(([kind, of]) => [kind, of.length])),
+        { done: 40 + 20, token_already_rotated: 20, token_not_found: 40 },
+      )
+      assert.equal((await team.userGroups.list({ after: 0, limit: 200 })).items.length, 70)
+      assert.ok(
+        on.service.store.stats().commits - commits <= 4,
+        `${on.service.store.stats().commits - commits} commits`,
+      )
+      const trail = await team.trail()
+      assert.equal(trail.filter((line) => line.startsWith('user_group.created new')).length, 10)
+      assert.equal(trail.filter((line) => line.startsWith('user_group.token_rotated')).length, 20)
     })
-    const outcomes = await Promise.allSettled(works)
-    // Forty ask for ten new groups, forty rotate twenty tokens twice, and forty rotate tokens nobody has.
-    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 40 + 20)
-    assert.equal((await team.userGroups.list({ after: 0, limit: 200 })).items.length, 70)
-    assert.ok(on.service.store.stats().commits - commits <= 4, `${on.service.store.stats().commits - commits} commits`)
-    const trail = await team.trail()
-    assert.equal(trail.filter((line) => line.startsWith('user_group.created new')).length, 10)
-    assert.equal(trail.filter((line) => line.startsWith('user_group.token_rotated')).length, 20)
-  })
 
-  it('are done one by one when one of them would spoil the others', async () => {
-    const team = await on.newTeam()
-    await team.settings.update({ strictMapping: true }, noon)
-    const works = times(20, (index) =>
-      team.make(`group ${index}`, index === 7 ? { mapping: { sales: 'nowhere' } } : {}),
-    )
-    const outcomes = await Promise.allSettled(works)
-    assert.deepEqual(
-      outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : [])),
-      [7],
-    )
-    assert.equal((await team.trail()).length, 1 + 19)
+    it('are done one by one when one of them would spoil the others', async () => {
+      const team = await on.newTeam()
+      await team.settings.update({ strictMapping: true }, noon)
+      const works = times(20, (index) =>
+        team.make(`group ${index}`, index === 7 ? { mapping: { sales: 'nowhere' } } : {}),
+      )
+      const outcomes = await Promise.allSettled(works)
+      assert.deepEqual(
+        outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : [])),
+        [7],
+      )
+      assert.equal((await team.trail()).length, 1 + 19)
+    })
   })
-})
 
 describe('reads that wait together on SQLite', () => {
   it('are answered though the next write has begun, and see nothing of it', async (t) => {

@@ -1,0 +1,151 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { NewEvent } from '../events/event.ts'
+import { sql, type Work } from './database.ts'
+import { writeEvents } from './events.ts'
+import type { FilesInPlace } from './files-in-place.ts'
+import { gather } from './gather.ts'
+import { apart, performTogether, type SharedWrite } from './shared-writes.ts'
+import { patience, type SqliteConnection } from './sqlite-connection.ts'
+import { isBusy, translate } from './sqlite-errors.ts'
+
+const savepoint = sql`savepoint one`
+const release = sql`release one`
+const rollbackToSavepoint = sql`rollback to one`
+
+interface QueuedWrite extends Omit<SharedWrite, 'order'> {
+  /** Without one it goes through the transaction alone. */
+  order: string | undefined
+}
+
+type Settle = () => void
+
+/** The writes that wait together share one transaction and one fsync; each still fails alone. */
+export class SqliteWrites {
+  readonly #connection: SqliteConnection
+  readonly #files: FilesInPlace
+  #queue: QueuedWrite[] = []
+  #draining: Promise<void> | undefined
+  #commits = 0
+
+  constructor(connection: SqliteConnection, files: FilesInPlace) {
+    this.#connection = connection
+    this.#files = files
+  }
+
+  add<T>(work: () => Work<T>, order?: string): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#queue.push({ order, work, resolve: resolve as QueuedWrite['resolve'], reject })
+    this.#draining ??= this.#drain()
+    return promise
+  }
+
+  commit(): void {
+    this.#connection.exec('commit')
+    // Before anybody is told: it may have gone in between.
+    this.#files.insist()
+  }
+
+  stats() {
+    return { commits: this.#commits, idle: this.#draining ? 0 : 1, waiting: this.#queue.length }
+  }
+
+  async drained(): Promise<void> {
+    await this.#draining
+  }
+
+  async #drain(): Promise<void> {
+    await gather()
+    while (this.#queue.length > 0) {
+      try {
+        await this.#begin()
+      } catch (error) {
+        for (const write of this.#queue.splice(0)) write.reject(translate(error))
+        break
+      }
+      this.#commitTogether(this.#queue.splice(0))
+    }
+    this.#draining = undefined
+  }
+
+  async #begin(): Promise<void> {
+    this.#files.insist()
+    const deadline = performance.now() + patience
+    for (;;) {
+      try {
+        this.#connection.exec('begin immediate')
+        return
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw error
+        await pause(1 + Math.random() * 4)
+      }
+    }
+  }
+
+  #commitTogether(writes: readonly QueuedWrite[]): void {
+    const events: NewEvent[] = []
+    try {
+      const settled = this.#performInStep(writes.filter(isShared), events)
+      for (const write of writes) if (!isShared(write)) settled.push(this.#performAlone(write, events))
+      this.#connection.perform(writeEvents(events), [])
+      this.commit()
+      this.#commits += 1
+      for (const settle of settled) settle()
+    } catch (error) {
+      if (this.#connection.isTransaction) this.#connection.exec('rollback')
+      if (error instanceof OutOfStep) this.#queue.unshift(...writes.map((write) => ({ ...write, order: undefined })))
+      else for (const write of writes) write.reject(translate(error))
+    }
+  }
+
+  /**
+   * What they ask at the same time is asked one behind the other: what the first has brought into the processor's caches
+   * is still there for the next. Behind no savepoint, for which SQLite copies every page that is changed.
+   */
+  #performInStep(writes: readonly SharedWrite[], events: NewEvent[]): Settle[] {
+    const settled: Settle[] = []
+    try {
+      for (let rest = writes; rest.length > 0; ) {
+        const [together, later] = apart(rest)
+        settled.push(this.#performSteps(together, events))
+        rest = later
+      }
+      return settled
+    } catch (error) {
+      throw new OutOfStep('one of them failed', { cause: error })
+    }
+  }
+
+  #performSteps(writes: readonly SharedWrite[], events: NewEvent[]): Settle {
+    const steps = performTogether(writes, events)
+    let next = steps.next()
+    while (!next.done) {
+      const { statement, questions } = next.value
+      next = steps.next(questions.map((values) => this.#connection.run(statement, values)))
+    }
+    return next.value
+  }
+
+  #performAlone(write: QueuedWrite, events: NewEvent[]): Settle {
+    this.#connection.run(savepoint, [])
+    const own: NewEvent[] = []
+    try {
+      const result = this.#connection.perform(write.work(), own)
+      this.#connection.run(release, [])
+      events.push(...own)
+      return () => write.resolve(result)
+    } catch (error) {
+      // A full disk, say, rolls the whole transaction back: then nobody's write has happened.
+      if (!this.#connection.isTransaction) throw error
+      this.#connection.run(rollbackToSavepoint, [])
+      this.#connection.run(release, [])
+      return () => write.reject(translate(error))
+    }
+  }
+}
+
+/** Nothing of a transaction is kept in which one failed that has no savepoint to go back to: they go alone then. */
+class OutOfStep extends Error {}
+
+function isShared(write: QueuedWrite): write is SharedWrite {
+  return write.order !== undefined
+}
