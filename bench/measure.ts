@@ -40,7 +40,6 @@ export async function measure(
   const bareWorkload: Workload = { ...workload, operation: 'lookup' }
   // Until V8 has compiled what is hot: a server runs for days.
   await once(server, workload, warmUp)
-  await once(bare, bareWorkload, warmUp)
   const results = []
   for (let round = 1; round <= rounds; round++) {
     progress(`${name}: round ${round} of ${rounds}`)

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { table } from '../src/commands/terminal.ts'
 import { type Floor, measureFloors } from './floors.ts'
+import { load } from './load.ts'
 import { type Effort, type Figures, measure } from './measure.ts'
 import { picture } from './picture.ts'
 import type { Server } from './processes.ts'
@@ -35,7 +36,7 @@ if (options.help) {
 const groups = Number(options.size)
 const effort: Effort = options.smoke
   ? { rounds: 1, seconds: 0.3, warmUp: 0.3, connections: 8 }
-  : { rounds: Number(options.rounds), seconds: Number(options.seconds), warmUp: 4, connections: 32 }
+  : { rounds: Number(options.rounds), seconds: Number(options.seconds), warmUp: 12, connections: 32 }
 const parts = options.smoke ? ['sqlite'] : options.only.split(',')
 const hot = Math.min(groups, 10_000)
 
@@ -52,6 +53,9 @@ const add = (measured: Figures) => {
 
 const bare = await startBare()
 try {
+  progress('the bare server warms up')
+  const anything: Workload = { name: 'warm-up', operation: 'lookup', groups, spread: hot, apiToken }
+  await load({ url: bare.url, workload: anything, connections: effort.connections, seconds: effort.warmUp })
   if (parts.includes('sqlite')) await measureEngine(await fillSqlite(groups), [1, 2])
   if (parts.includes('postgres')) await measureEngine(await fillPostgres(groups), [1, 2])
   if (parts.includes('peers')) for (const name of peers) await measurePeer(name)
@@ -121,9 +125,8 @@ async function measureOne(
   connections: number,
 ): Promise<void> {
   const processes = workers === 1 ? '' : `, ${workers} processes`
-  // V8 compiles what has been called often enough: writes come more slowly, and each process has its share of them.
-  const isRead = workload.operation === 'lookup' || workload.operation === 'verify'
-  const enough = { ...effort, connections, warmUp: effort.warmUp * workers * (isRead ? 1 : 3) }
+  // V8 compiles what has been called often enough, and each process has its share of the calls.
+  const enough = { ...effort, connections, warmUp: effort.warmUp * workers }
   add(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, enough, progress))
 }
 

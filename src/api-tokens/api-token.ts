@@ -38,8 +38,8 @@ export function state(token: ApiToken, now: number): 'active' | 'expired' | 'rev
   return isUsable(token, now) ? 'active' : 'expired'
 }
 
-/** How exact `lastUsedAt` is: one note a minute is enough for people, and cheap enough for every request. */
-const noteUseEvery = 60_000
+/** How exact `lastUsedAt` is. A note is a commit, after which every process on SQLite reads again what it remembered. */
+const noteUseEvery = 600_000
 
 export function isUseNoted({ lastUsedAt }: ApiToken, now: number): boolean {
   return lastUsedAt !== null && now - lastUsedAt < noteUseEvery

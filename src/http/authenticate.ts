@@ -100,7 +100,7 @@ class Acquainted {
   }
 }
 
-/** Notes when an API token was last used, about once a minute, and never in the way of the request that used it. */
+/** Notes when an API token was last used, about every ten minutes, and never in the way of the request that used it. */
 class UseNotes {
   readonly #store: Service['store']
   readonly #underWay = new Set<number>()
