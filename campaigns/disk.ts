@@ -38,7 +38,7 @@ export const disk: Campaign = {
         {
           file: 'store/sqlite-writes.ts',
           find: 'else for (const write of writes) write.reject(translate(error))',
-          replace: 'for (const settle of settled) settle()',
+          replace: 'else for (const settle of settled) settle()',
         },
       ],
     },

@@ -31,6 +31,7 @@ import { apart, performTogether, type SharedWrite } from './shared-writes.ts'
 import { waitBriefly } from './wait-briefly.ts'
 
 const migrationLock = 7_264_910_358
+const mostTogether = 200
 const sharePatience = 1_000
 
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
@@ -128,7 +129,7 @@ class Postgres implements Database {
   /** The writes that wait together share a transaction, as on SQLite: while one is under way, the next gathers. */
   async #shareTransactions(): Promise<void> {
     while (this.#sharedWrites.length > 0) {
-      const [together, later] = apart(this.#sharedWrites)
+      const [together, later] = apart(this.#sharedWrites, mostTogether)
       this.#sharedWrites = later
       await waitBriefly(this.#share(together), sharePatience)
     }

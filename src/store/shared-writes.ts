@@ -2,8 +2,6 @@ import type { NewEvent } from '../events/event.ts'
 import { nextQuery, type Query, type Row, type Statement, type Work } from './database.ts'
 import type { Asked } from './shared-reads.ts'
 
-const mostTogether = 200
-
 export interface SharedWrite {
   order: string
   work: () => Work<unknown>
@@ -17,6 +15,7 @@ class Member {
   readonly #work: Work<unknown>
   query: Query | undefined
   settle: () => void = () => {}
+  events: NewEvent[] = []
   #hasWritten = false
 
   constructor(write: SharedWrite) {
@@ -24,26 +23,27 @@ class Member {
     this.#work = write.work()
   }
 
-  advance(rows: Row[], events: NewEvent[]): void {
+  advance(rows: Row[]): void {
     this.#hasWritten ||= this.query !== undefined && mayHaveWritten(this.query.statement, rows)
     this.query = undefined
     try {
-      const next = nextQuery(this.#work, rows, events)
+      const next = nextQuery(this.#work, rows, this.events)
       if ('result' in next) this.settle = () => this.write.resolve(next.result)
       else this.query = next
     } catch (error) {
       // What it has written would be committed with the rest.
       if (this.#hasWritten) throw error
+      this.events = []
       this.settle = () => this.write.reject(error)
     }
   }
 }
 
-/** Those that can share a transaction now, and those that wait for it: of two on the same thing, the first goes first. */
-export function apart(writes: readonly SharedWrite[]): [SharedWrite[], SharedWrite[]] {
+/** Those that can go together, and those that wait for them: of two on the same thing, the first goes first. */
+export function apart(writes: readonly SharedWrite[], most = Infinity): [SharedWrite[], SharedWrite[]] {
   const together = new Map<string, SharedWrite>()
   const later = writes.filter((write) => {
-    if (together.has(write.order) || together.size === mostTogether) return true
+    if (together.has(write.order) || together.size === most) return true
     together.set(write.order, write)
     return false
   })
@@ -51,25 +51,26 @@ export function apart(writes: readonly SharedWrite[]): [SharedWrite[], SharedWri
 }
 
 /**
- * Takes many pieces of work through one transaction in step: what they ask at the same time is asked at once. Returns
- * what is to be done once it is committed. An error means that they cannot share a transaction, whatever each alone
- * can do.
+ * Takes many pieces of work through one transaction in step: each statement that they ask at the same time is given out
+ * once, with what each asks. Returns what is to be done once it is committed. An error means that they cannot go
+ * together, whatever each alone can do.
  */
 export function* performTogether(
   writes: readonly SharedWrite[],
   events: NewEvent[],
 ): Generator<Asked, () => void, Row[][]> {
   const members = writes.toSorted(byOrder).map((write) => new Member(write))
-  for (const member of members) member.advance([], events)
+  for (const member of members) member.advance([])
   for (;;) {
     const open = members.filter(({ query }) => query !== undefined)
     if (open.length === 0) break
     for (const [statement, askers] of Map.groupBy(open, ({ query }) => query?.statement)) {
       if (statement === undefined) continue
       const rows = yield { statement, questions: askers.map(({ query }) => query?.values ?? []) }
-      for (const [index, member] of askers.entries()) member.advance(rows[index] ?? [], events)
+      for (const [index, member] of askers.entries()) member.advance(rows[index] ?? [])
     }
   }
+  for (const member of members) events.push(...member.events)
   return () => {
     for (const { settle } of members) settle()
   }

@@ -55,37 +55,37 @@ export class SqliteWrites {
 
   async #drain(): Promise<void> {
     await gather()
+    const deadline = performance.now() + patience
     while (this.#queue.length > 0) {
       try {
-        await this.#begin()
+        this.#begin()
       } catch (error) {
+        if (isBusy(error) && performance.now() <= deadline) {
+          await pause(1 + Math.random() * 4)
+          continue
+        }
         for (const write of this.#queue.splice(0)) write.reject(translate(error))
         break
       }
+      // At once: a read in between would be part of the transaction, and could end it.
       this.#commitTogether(this.#queue.splice(0))
     }
     this.#draining = undefined
   }
 
-  async #begin(): Promise<void> {
+  #begin(): void {
     this.#files.insist()
-    const deadline = performance.now() + patience
-    for (;;) {
-      try {
-        this.#connection.exec('begin immediate')
-        return
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw error
-        await pause(1 + Math.random() * 4)
-      }
-    }
+    this.#connection.exec('begin immediate')
   }
 
   #commitTogether(writes: readonly QueuedWrite[]): void {
+    const settled: Settle[] = []
     const events: NewEvent[] = []
     try {
-      const settled = this.#performInStep(writes.filter(isShared), events)
-      for (const write of writes) if (!isShared(write)) settled.push(this.#performAlone(write, events))
+      const [together, later] = apart(writes.filter(isShared))
+      settled.push(this.#performInStep(together, events))
+      const alone = [...later, ...writes.filter((write) => !isShared(write))]
+      for (const write of alone) settled.push(this.#performAlone(write, events))
       this.#connection.perform(writeEvents(events), [])
       this.commit()
       this.#commits += 1
@@ -101,15 +101,9 @@ export class SqliteWrites {
    * What they ask at the same time is asked one behind the other: what the first has brought into the processor's caches
    * is still there for the next. Behind no savepoint, for which SQLite copies every page that is changed.
    */
-  #performInStep(writes: readonly SharedWrite[], events: NewEvent[]): Settle[] {
-    const settled: Settle[] = []
+  #performInStep(writes: readonly SharedWrite[], events: NewEvent[]): Settle {
     try {
-      for (let rest = writes; rest.length > 0; ) {
-        const [together, later] = apart(rest)
-        settled.push(this.#performSteps(together, events))
-        rest = later
-      }
-      return settled
+      return this.#performSteps(writes, events)
     } catch (error) {
       throw new OutOfStep('one of them failed', { cause: error })
     }
@@ -143,7 +137,7 @@ export class SqliteWrites {
   }
 }
 
-/** Nothing of a transaction is kept in which one failed that has no savepoint to go back to: they go alone then. */
+/** One has failed without a savepoint to go back to. Nothing of the transaction is kept, and in the next each goes alone. */
 class OutOfStep extends Error {}
 
 function isShared(write: QueuedWrite): write is SharedWrite {

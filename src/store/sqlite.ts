@@ -121,8 +121,8 @@ class Sqlite implements Database {
   #answer(questions: readonly Question[]): void {
     try {
       this.#files.insist()
-      // In one transaction, as SQLite locks and unlocks a file for each; a write may have begun one already.
-      const isShared = questions.length > 1 && !this.#connection.isTransaction
+      // In one transaction, as SQLite locks and unlocks a file for each.
+      const isShared = questions.length > 1
       if (isShared) this.#connection.run(beginReading, [])
       for (const question of questions) this.#answerOne(question)
       // A read that fails may have ended it.
