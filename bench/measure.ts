@@ -22,6 +22,9 @@ export interface Effort {
   connections: number
 }
 
+/** Seconds: it has little to compile. */
+const bareWarmUp = 4
+
 /** Rounds alternate between the server and the bare one, so that a noisy neighbour disturbs both; the median counts. */
 export async function measure(
   name: string,
@@ -40,6 +43,8 @@ export async function measure(
   const bareWorkload: Workload = { ...workload, operation: 'lookup' }
   // Until V8 has compiled what is hot: a server runs for days.
   await once(server, workload, warmUp)
+  // It was idle for a while: V8 throws away what is not called.
+  await once(bare, bareWorkload, Math.min(warmUp, bareWarmUp))
   const results = []
   for (let round = 1; round <= rounds; round++) {
     progress(`${name}: round ${round} of ${rounds}`)

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { table } from '../src/commands/terminal.ts'
 import { type Floor, measureFloors } from './floors.ts'
-import { load } from './load.ts'
 import { type Effort, type Figures, measure } from './measure.ts'
 import { picture } from './picture.ts'
 import type { Server } from './processes.ts'
@@ -53,9 +52,6 @@ const add = (measured: Figures) => {
 
 const bare = await startBare()
 try {
-  progress('the bare server warms up')
-  const anything: Workload = { name: 'warm-up', operation: 'lookup', groups, spread: hot, apiToken }
-  await load({ url: bare.url, workload: anything, connections: effort.connections, seconds: effort.warmUp })
   if (parts.includes('sqlite')) await measureEngine(await fillSqlite(groups), [1, 2])
   if (parts.includes('postgres')) await measureEngine(await fillPostgres(groups), [1, 2])
   if (parts.includes('peers')) for (const name of peers) await measurePeer(name)
