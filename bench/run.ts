@@ -15,7 +15,7 @@ import { apiToken, type Filled, fillPostgres, fillSqlite, peers, startBare, star
 const { values: options } = parseArgs({
   options: {
     size: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '5' },
     only: { type: 'string', default: 'sqlite,postgres,peers,floors' },
     smoke: { type: 'boolean', default: false },
@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
   },
 })
 if (options.help) {
-  process.stdout.write(`npm run bench -- [--size 1000000] [--seconds 3] [--rounds 5] [--only sqlite,postgres,peers,floors] [--smoke]
+  process.stdout.write(`npm run bench -- [--size 1000000] [--seconds 1] [--rounds 5] [--only sqlite,postgres,peers,floors] [--smoke]
 
   --size     user groups in the database, filled by the bulk import
   --seconds  how long each round lasts; --rounds  how many, the median counts
