@@ -1,3 +1,4 @@
+import './first-tick.ts'
 import { Command } from 'commander'
 import { addApiTokenCommands } from './commands/api-token.ts'
 import { addBackupCommand } from './commands/backup.ts'
