@@ -43,7 +43,7 @@ export async function measure(
   const bareWorkload: Workload = { ...workload, operation: 'lookup' }
   // Until V8 has compiled what is hot: a server runs for days.
   await once(server, workload, warmUp)
-  // Each time: after some idle minutes its requests cost a sixth more, and everything beside it looked cheaper.
+  // Each time: after some idle minutes it takes seconds to be as fast as it was.
   await once(bare, bareWorkload, Math.min(warmUp, bareWarmUp))
   const results = []
   for (let round = 1; round <= rounds; round++) {

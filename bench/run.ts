@@ -36,6 +36,8 @@ const groups = Number(options.size)
 const effort: Effort = options.smoke
   ? { rounds: 1, seconds: 0.3, warmUp: 0.3, connections: 8 }
   : { rounds: Number(options.rounds), seconds: Number(options.seconds), warmUp: 12, connections: 32 }
+/** How much less of it once a server has been measured: what all requests have in common has been compiled. */
+const warmed = 3
 const parts = options.smoke ? ['sqlite'] : options.only.split(',')
 const hot = Math.min(groups, 10_000)
 
@@ -68,8 +70,9 @@ async function measureEngine(filled: Filled, workers: readonly number[]): Promis
     for (const count of workers) {
       const server = await filled.serve(count)
       try {
-        for (const { workload, connections } of loads(count))
-          await measureOne(filled.engine, count, server, workload, connections)
+        for (const [index, load] of loads(count).entries())
+          // V8 compiles what has been called often enough, and each process has its share of the calls.
+          await measureOne(filled.engine, count, server, load, (effort.warmUp * count) / (index === 0 ? 1 : warmed))
       } finally {
         await server.stop()
       }
@@ -117,12 +120,11 @@ async function measureOne(
   engine: string,
   workers: number,
   server: Server,
-  workload: Workload,
-  connections: number,
+  { workload, connections }: Load,
+  warmUp: number,
 ): Promise<void> {
   const processes = workers === 1 ? '' : `, ${workers} processes`
-  // V8 compiles what has been called often enough, and each process has its share of the calls.
-  const enough = { ...effort, connections, warmUp: effort.warmUp * workers }
+  const enough = { ...effort, connections, warmUp }
   add(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, enough, progress))
 }
 

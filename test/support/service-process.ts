@@ -6,7 +6,7 @@ import { quickStart } from './quick-start.ts'
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 // As in `npm start`.
-const smallHeap = ['--max-semi-space-size=4', '--heap-growing-percent=15']
+const smallHeap = ['--max-semi-space-size=8', '--heap-growing-percent=15']
 
 export const testApiToken = 'uga_test_only_0123456789abcdefghij'
 
