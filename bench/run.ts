@@ -70,8 +70,8 @@ async function measureEngine(filled: Filled, workers: readonly number[]): Promis
     for (const count of workers) {
       const server = await filled.serve(count)
       try {
+        // V8 compiles what has been called often enough, and each process has its share of the calls.
         for (const [index, load] of loads(count).entries())
-          // V8 compiles what has been called often enough, and each process has its share of the calls.
           await measureOne(filled.engine, count, server, load, (effort.warmUp * count) / (index === 0 ? 1 : warmed))
       } finally {
         await server.stop()
