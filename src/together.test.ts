@@ -23,6 +23,20 @@ describe('what is done together', () => {
     assert.equal(scheduled.length, 0)
   })
 
+  it('is done at once when there is enough of it', () => {
+    const scheduled: (() => void)[] = []
+    const done: number[][] = []
+    const together = new Together<number>(
+      (work) => scheduled.push(work),
+      (items) => done.push([...items]),
+      2,
+    )
+    for (const item of [1, 2, 3]) together.add(item)
+    assert.deepEqual(done, [[1, 2]])
+    for (const work of scheduled) work()
+    assert.deepEqual(done, [[1, 2], [3]])
+  })
+
   it('goes on after a piece of work has failed', () => {
     const done: number[] = []
     const scheduled: (() => void)[] = []

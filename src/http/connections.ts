@@ -48,7 +48,7 @@ export class ExchangesUnderWay {
     const isNext = last === undefined || last.response.writableFinished
     connection.before = isNext ? undefined : last
     connection.last = exchange
-    exchange.response.once('close', () => {
+    exchange.response.on('close', () => {
       // One whose body has not come whole is still needed: see `endWith`.
       if (connection.last === exchange && exchange.request.complete) connection.last = connection.before = undefined
     })

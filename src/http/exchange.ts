@@ -1,15 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../api-tokens/api-token.ts'
+import { idleFor } from './idle.ts'
 
 export const json = 'application/json; charset=utf-8'
+
+const keepAlive = `timeout=${idleFor / 1000}`
+
+/** A long one in pieces. */
+export type Content = string | Buffer | readonly string[]
 
 /** One request and its one answer. */
 export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly id: string
   readonly began = performance.now()
+  /** Given when it is served. */
+  id = ''
   /** The id of the operation, for logs and metrics. */
   operation = 'none'
   caller: Caller | null = null
@@ -20,11 +27,11 @@ export class Exchange {
   /** How much of the answer has not been given to the connection yet. */
   kept = 0
   #more: string[] | undefined
+  #encoding: 'utf8' | 'latin1' = 'utf8'
 
-  constructor(request: IncomingMessage, response: ServerResponse, id: string) {
+  constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request
     this.response = response
-    this.id = id
     this.isLast = endsConnection(request)
   }
 
@@ -33,39 +40,42 @@ export class Exchange {
     this.#more = [...(this.#more ?? []), ...Object.entries(headers).flat()]
   }
 
-  answer(status: number, type: string, content: string | Buffer): void {
-    this.#writeHead(status, type, Buffer.byteLength(content))
-    this.response.end(content)
-  }
-
-  /** For a long answer: no faster than it is taken, so that it can be seen whether the client reads. */
-  answerInPieces(status: number, type: string, pieces: readonly string[]): void {
-    this.#writeHead(
-      status,
-      type,
-      pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
-    )
-    this.kept = pieces.reduce((sum, { length }) => sum + length, 0)
-    this.#send([...pieces])
-  }
-
-  #writeHead(status: number, type: string, length: number): void {
+  writeHead(status: number, type: string, content: Content): void {
+    const length = lengthOf(content)
+    // Text of as many bytes as characters need not be encoded, only copied.
+    if (length === content.length) this.#encoding = 'latin1'
     const headers = standingHeaders(this.id, type, length)
     if (this.#more !== undefined) headers.push(...this.#more)
     if (this.isLast) headers.push('Connection', 'close')
+    else if (this.response.shouldKeepAlive) headers.push('Keep-Alive', keepAlive)
     this.response.writeHead(status, headers)
   }
 
-  #send(pieces: string[]): void {
+  /** Behind the head. A long answer no faster than it is taken, so that it can be seen whether the client reads. */
+  send(content: Content): void {
+    if (typeof content === 'string') this.response.end(content, this.#encoding)
+    else if (Buffer.isBuffer(content)) this.response.end(content)
+    else {
+      this.kept = content.reduce((sum, { length }) => sum + length, 0)
+      this.#sendPieces([...content])
+    }
+  }
+
+  #sendPieces(pieces: string[]): void {
     for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
       this.kept -= piece.length
       if (this.response.write(piece)) continue
       // Not of the response: Node forgets to tell it when a CONNECT comes behind.
-      this.request.socket.once('drain', () => this.#send(pieces))
+      this.request.socket.once('drain', () => this.#sendPieces(pieces))
       return
     }
     this.response.end()
   }
+}
+
+function lengthOf(content: Content): number {
+  if (typeof content === 'string' || Buffer.isBuffer(content)) return Buffer.byteLength(content)
+  return content.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
 }
 
 /** On every answer: a shared cache keys on the URL, and would hand one customer's token to another. */

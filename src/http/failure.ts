@@ -22,7 +22,9 @@ export function answerFailure(exchange: Exchange, error: unknown, log: Logger): 
   if (failure.code === 'body_too_large') exchange.isLast = true
   lingerOver(exchange.request)
   exchange.addHeaders({ ...browserHeaders, ...failure.headers })
-  exchange.answer(failure.status, json, JSON.stringify(errorBody(failure, exchange.id)))
+  const body = JSON.stringify(errorBody(failure, exchange.id))
+  exchange.writeHead(failure.status, json, body)
+  exchange.send(body)
   return failure.status
 }
 

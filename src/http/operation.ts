@@ -4,7 +4,7 @@ import { type ErrorCode, ServiceError } from '../errors.ts'
 import type { Service } from '../service.ts'
 import { after, type Soon } from '../soon.ts'
 import type { TeamStore } from '../store/store.ts'
-import { type Exchange, json } from './exchange.ts'
+import { type Content, type Exchange, json } from './exchange.ts'
 import { inPieces } from './pieces.ts'
 import { queryOf } from './router.ts'
 import { validator } from './validate.ts'
@@ -97,8 +97,7 @@ export interface Route {
 
 export interface Answer {
   type: string
-  /** A long one in pieces. */
-  content: string | Buffer | readonly string[]
+  content: Content
 }
 
 /** Turns a declaration into a route. */

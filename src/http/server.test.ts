@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { it, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { pino } from 'pino'
@@ -27,6 +28,52 @@ it('what fails before the requests that arrived together are served fails them, 
   for (const body of ['{}', undefined]) assert.equal((await post(body)).status, 503)
   isBroken = false
   assert.equal(await (await post('{}')).text(), 'served')
+})
+
+it('of requests that are answered together, one whose answer cannot be sent fails alone', async (t) => {
+  const answer = (_: unknown, __: unknown, body: unknown) => ({
+    type: body === 3 ? 'not\na type' : 'text/plain',
+    content: 'served',
+  })
+  const url = await serve(t, '', { router: new Router([{ ...route, answer }]) })
+  const post = async (body: number) => {
+    const answered = await fetch(url, {
+      method: 'POST',
+      body: String(body),
+      headers: { 'content-type': 'application/json' },
+    })
+    return answered.status
+  }
+  // Once before, so that all connections are there and the requests come at once.
+  for (let time = 0; time < 2; time += 1)
+    assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map(post)), [200, 200, 500, 200, 200])
+})
+
+it('a connection that nobody uses is closed after 72 seconds, and not before', async (t) => {
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => now)
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const url = new URL(await serve(t, 'served', {}))
+  t.mock.timers.tick(1_000)
+  const client = connect(Number(url.port), url.hostname)
+  t.after(() => client.destroy())
+  client.write('POST /any HTTP/1.1\r\nHost: test\r\n\r\n')
+  await once(client, 'data')
+  const pass = (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      now += 1_000
+      t.mock.timers.tick(1_000)
+    }
+  }
+  let isClosed = false
+  client.once('end', () => {
+    isClosed = true
+  })
+  pass(72)
+  await pause(100)
+  assert.equal(isClosed, false)
+  pass(2)
+  await eventually('it is closed', () => isClosed)
 })
 
 it('however many ask for something long at once, one who asks for something brief does not wait for all of them', async (t) => {

@@ -10,9 +10,10 @@ import { hangUpOnSlowReaders } from './slow-readers.ts'
 it('those who have stopped reading are cut off when too much waits for all, and those who read are not', async (t) => {
   const megabytes = 16
   const server = createServer((request, response) => {
-    const exchange = new Exchange(request, response, 'id')
+    const exchange = new Exchange(request, response)
     const pieces = Array.from({ length: megabytes * 16 }, () => 'x'.repeat(64 * 1024))
-    exchange.answerInPieces(200, 'text/plain', pieces)
+    exchange.writeHead(200, 'text/plain', pieces)
+    exchange.send(pieces)
     lookAtReader(exchange)
   })
   const lookAtReader = hangUpOnSlowReaders(server)

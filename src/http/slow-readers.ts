@@ -55,6 +55,6 @@ export function hangUpOnSlowReaders(server: Server): (answered: Exchange) => voi
     const { socket } = answered.request
     if (answered.kept > 0) answers.set(socket, answered)
     // Many large answers at once would be too much before the next look.
-    if (unsentTo(socket) > largeUnsent) look()
+    if (socket.writableLength + answered.kept > largeUnsent) look()
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
@@ -24,7 +24,18 @@ describe('a connection', async () => {
       answer.resume()
       assert.equal(answer.statusCode, status)
       assert.equal(answer.headers.connection, 'close')
+      assert.equal(answer.headers['keep-alive'], undefined)
     })
+
+  it('that stays open is said to do so for 72 seconds', async (t) => {
+    const agent = new Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    const asked = request(`${service.url}/healthz`, { agent }).end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    answer.resume()
+    assert.equal(answer.headers.connection, 'keep-alive')
+    assert.equal(answer.headers['keep-alive'], 'timeout=72')
+  })
 })
 
 for (const engine of engines)
