@@ -43,7 +43,7 @@ export class Exchange {
   writeHead(status: number, type: string, content: Content): void {
     const length = lengthOf(content)
     // Text of as many bytes as characters need not be encoded, only copied.
-    if (length === content.length) this.#encoding = 'latin1'
+    this.#encoding = length === content.length ? 'latin1' : 'utf8'
     const headers = standingHeaders(this.id, type, length)
     if (this.#more !== undefined) headers.push(...this.#more)
     if (this.isLast) headers.push('Connection', 'close')

@@ -75,6 +75,7 @@ export function createHttpServer(options: ServerOptions): Server {
   }
   const answerAll = (finished: readonly Finished[]) => {
     const prepared = finished.filter(writeHead)
+    // Nothing else between two of them, however small: it would cost more there than anywhere.
     for (const { exchange, answer } of prepared) exchange.send(answer.content)
     for (const { exchange } of prepared) {
       lookAtReader(exchange)
