@@ -53,6 +53,21 @@ describe('what the service remembers', () => {
     assert.equal(await memory.recall('token', 1, 'name', async () => 2), 2)
   })
 
+  it('is asked about again by each, should the database fail to tell', () => {
+    const answers = [new Error('not now'), 1]
+    const memory = new Memory(() => {
+      const answer = answers.shift()
+      if (answer instanceof Error) throw answer
+      return answer
+    })
+    memory.refresh()
+    assert.throws(() => memory.recall('token', 1, 'name', () => 'read'), /not now/)
+    assert.equal(
+      memory.recall('token', 1, 'name', () => 'read'),
+      'read',
+    )
+  })
+
   it('is nothing that was not there', () => {
     const memory = new Memory(() => 1)
     memory.refresh()
@@ -81,5 +96,82 @@ describe('what the service remembers', () => {
         memory.recall<readonly unknown[]>(...place, () => place),
         place,
       )
+  })
+})
+
+describe('what the service remembers of a database that takes its time to tell whether anything changed', () => {
+  const reading = () => {
+    let times = 0
+    return async () => {
+      times += 1
+      return `read ${times}`
+    }
+  }
+
+  it('is asked for once for all requests that arrived together, and anew for those that come later', async () => {
+    let asked = 0
+    const memory = new Memory(async () => {
+      asked += 1
+      return 'as ever'
+    })
+    const read = reading()
+    for (const expected of ['read 1', 'read 2', 'read 2', 'read 2']) {
+      memory.refresh()
+      const answers = [memory.recall('token', 1, 'name', read), memory.recall('token', 1, 'name', async () => expected)]
+      assert.equal(await answers[0], expected)
+      await answers[1]
+    }
+    assert.equal(asked, 4)
+  })
+
+  it('is not answered before the database has told, and then only if nothing has changed', async () => {
+    const versions = ['a', 'a', 'b', 'b'].map((version) => ({ version, told: Promise.withResolvers<string>() }))
+    let asked = 0
+    const memory = new Memory(() => versions[asked++]?.told.promise)
+    const read = reading()
+    const answers: string[] = []
+    for (const { version, told } of versions) {
+      memory.refresh()
+      const answer = Promise.resolve(memory.recall('token', 1, 'name', read)).then((text) => answers.push(text))
+      await new Promise(setImmediate)
+      answers.push(`${version} is told`)
+      told.resolve(version)
+      await answer
+    }
+    assert.deepEqual(answers, [
+      ...['read 1', 'a is told'],
+      ...['read 2', 'a is told'],
+      ...['b is told', 'read 3'],
+      ...['read 4', 'b is told'],
+    ])
+  })
+
+  it('is not answered when the database cannot be asked', async () => {
+    const answers = [() => 'a', () => 'a', () => Promise.reject(new Error('out of reach'))]
+    const memory = new Memory(async () => answers.shift()?.())
+    for (const name of ['another', 'name']) {
+      memory.refresh()
+      assert.equal(await memory.recall('token', 1, name, async () => name), name)
+    }
+    memory.refresh()
+    // Nobody waits for what this has asked: that is no reason to end the process.
+    assert.equal(await memory.recall('token', 1, 'a third', async () => 'read'), 'read')
+    await new Promise(setImmediate)
+    await assert.rejects(async () => memory.recall('token', 1, 'name', async () => 'read'), /out of reach/)
+  })
+
+  it('is nothing that was read before it told of a change', async () => {
+    const versions = ['a', 'b', 'b']
+    const memory = new Memory(async () => versions.shift())
+    memory.refresh()
+    await memory.recall('token', 1, 'another', async () => 'read')
+    memory.refresh()
+    const slow = Promise.withResolvers<string>()
+    const early = memory.recall('token', 1, 'name', () => slow.promise)
+    await new Promise(setImmediate)
+    slow.resolve('too early')
+    assert.equal(await early, 'too early')
+    memory.refresh()
+    assert.equal(await memory.recall('token', 1, 'name', async () => 'in time'), 'in time')
   })
 })

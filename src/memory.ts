@@ -1,6 +1,7 @@
 import { quickHash } from './quick-hash.ts'
 import { Recent } from './recent.ts'
 import { after, type Soon } from './soon.ts'
+import type { Version } from './store/database.ts'
 
 type Kind = 'caller' | 'user_group' | 'token'
 
@@ -12,40 +13,61 @@ interface Remembered {
 }
 
 /**
- * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read.
- * Where it cannot say so at next to no cost, `version` is undefined and nothing is kept: an answer is never stale.
+ * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read: an
+ * answer is never stale. Where the database cannot say so at once, it is asked along with all that is not remembered,
+ * and what is remembered waits for that.
  */
 export class Memory {
-  readonly #version: () => number | undefined
+  readonly #version: () => Soon<Version | undefined>
   readonly #answers = new Recent<Remembered>(24_000)
-  #asOf: number | undefined
+  #asOf: Version | undefined
+  #isDue = false
+  #learning: Promise<Version | undefined> | undefined
 
-  constructor(version: () => number | undefined) {
+  constructor(version: () => Soon<Version | undefined>) {
     this.#version = version
   }
 
-  /** Forgets everything if anything has changed: to be called after a request has arrived, for it and all before it. */
+  /** To be called after a request has arrived, for it and all before it: what is remembered may have changed. */
   refresh(): void {
-    const version = this.#version()
-    if (version === this.#asOf) return
-    this.#answers.clear()
-    this.#asOf = version
+    this.#isDue = true
   }
 
   /** What `read` gave for the name, or gives now. What is not there (undefined) is not kept. */
   recall<T>(kind: Kind, teamId: number, name: string, read: () => Soon<T>): Soon<T> {
+    if (this.#isDue) this.#ask()
     const asOf = this.#asOf
     if (asOf === undefined) return read()
     const key = quickHash(name, teamId ^ (kind.charCodeAt(0) << 24))
     const known = this.#answers.get(key)
     // A name may be a secret: it is compared only with one of the same number, which nobody can aim at.
     if (known !== undefined && known.name === name && known.teamId === teamId && known.kind === kind)
-      return known.value as T
+      return this.#learning === undefined
+        ? (known.value as T)
+        : this.#learning.then((version) => (version === asOf ? (known.value as T) : read()))
     return after(read(), (value) => {
       // Another request may have found a change while we waited: then this was read too early to be kept. A change that
       // nobody has found yet takes this with it when it is found.
       if (value !== undefined && asOf === this.#asOf) this.#answers.offer(key, () => ({ kind, teamId, name, value }))
       return value
     })
+  }
+
+  #ask(): void {
+    const version = this.#version()
+    this.#isDue = false
+    if (version instanceof Promise) {
+      this.#learning = version.then((found) => this.#learn(found))
+      // Perhaps nobody waits for it.
+      this.#learning.catch(() => {})
+    } else this.#learn(version)
+  }
+
+  /** Forgets everything if anything has changed. */
+  #learn(version: Version | undefined): Version | undefined {
+    if (version === this.#asOf) return version
+    this.#answers.clear()
+    this.#asOf = version
+    return version
   }
 }

@@ -54,15 +54,15 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
 
   return (exchange, scope) => {
     const header = exchange.request.headers.authorization ?? ''
-    const found = memory.recall('caller', 0, header, () => find(exchange, header))
-    return after(found, (caller) => admit(exchange, scope, caller))
+    const found = memory.recall('caller', 0, header, () => find(header, exchange))
+    if (!(found instanceof Promise)) return admit(exchange, scope, found)
+    exchange.caller = acquainted.get(header)?.caller ?? null
+    return found.then((caller) => admit(exchange, scope, caller))
   }
 
-  function find(exchange: Exchange, header: string): Soon<Caller | undefined> {
-    const before = acquainted.get(header)
-    const hash = before?.hash ?? hashIn(header)
+  function find(header: string, exchange: Exchange): Soon<Caller | undefined> {
+    const hash = acquainted.get(header)?.hash ?? hashIn(header)
     if (hash === 'malformed') throw refusal(exchange, 'unauthenticated')
-    exchange.caller = before?.caller ?? null
     return after(hash && store.findCaller(hash), (caller) => {
       acquainted.note(header, hash, caller)
       return caller

@@ -8,27 +8,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { pino } from 'pino'
 import { eventually } from '../../test/support/eventually.ts'
-import { ServiceError } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Answer } from './operation.ts'
 import { Router } from './router.ts'
 import { createHttpServer, type ServerOptions } from './server.ts'
 
 const route = { id: 'any', method: 'POST', path: '/any', scope: null, takesBody: true }
-
-it('what fails before the requests that arrived together are served fails them, and nothing else', async (t) => {
-  let isBroken = true
-  const url = await serve(t, 'served', {
-    onArrived() {
-      if (isBroken) throw new ServiceError('unavailable')
-    },
-  })
-  const post = (body?: string) =>
-    fetch(url, { method: 'POST', ...(body && { body, headers: { 'content-type': 'application/json' } }) })
-  for (const body of ['{}', undefined]) assert.equal((await post(body)).status, 503)
-  isBroken = false
-  assert.equal(await (await post('{}')).text(), 'served')
-})
 
 it('of requests that are answered together, one whose answer cannot be sent fails alone', async (t) => {
   const answer = (_: unknown, __: unknown, body: unknown) => ({

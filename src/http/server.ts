@@ -65,12 +65,7 @@ export function createHttpServer(options: ServerOptions): Server {
   // All take a step before any takes the next: one by one they would cost half as much again.
   const serveAll = (exchanges: readonly Exchange[]) => {
     for (const exchange of exchanges) exchange.id = requestId(exchange.request)
-    try {
-      onArrived()
-    } catch (error) {
-      for (const exchange of exchanges) fail(exchange, error)
-      return
-    }
+    onArrived()
     for (const exchange of exchanges) serve(exchange)
   }
   const answerAll = (finished: readonly Finished[]) => {
@@ -109,13 +104,20 @@ export function createHttpServer(options: ServerOptions): Server {
       if (waiting !== undefined && exchange.caller === null)
         waiting.then(() => receive(exchange, route, id)).catch((error) => fail(exchange, error))
       else {
-        if (waiting !== undefined) exchange.admission = waiting
-        waiting?.catch((error) => fail(exchange, error))
+        if (waiting !== undefined) awaitAdmission(exchange, waiting)
         receive(exchange, route, id)
       }
     } catch (error) {
       fail(exchange, error)
     }
+  }
+
+  function awaitAdmission(exchange: Exchange, admission: Promise<void>): void {
+    exchange.admission = admission
+    const admitted = () => {
+      exchange.admission = undefined
+    }
+    admission.then(admitted, (error) => fail(exchange, error))
   }
 
   function receive(exchange: Exchange, route: Route, id: string): void {
@@ -130,7 +132,10 @@ export function createHttpServer(options: ServerOptions): Server {
   function perform(exchange: Exchange, route: Route, id: string, body: unknown): void {
     const answer = route.answer(exchange, id, body)
     if (answer instanceof Promise)
-      answer.then((awaited) => finish(exchange, awaited)).catch((error) => fail(exchange, error))
+      answer.then(
+        (awaited) => finish(exchange, awaited),
+        (error) => fail(exchange, error),
+      )
     else finish(exchange, answer)
   }
 

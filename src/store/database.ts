@@ -6,6 +6,9 @@ import type { Soon } from '../soon.ts'
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
 
+/** Of all that is committed: the same as before as long as that is. */
+export type Version = number | string
+
 declare const rowOf: unique symbol
 
 /** One SQL text, the same for both engines, with $1, $2 … for its values. Its rows come as arrays. */
@@ -96,8 +99,8 @@ export interface Database {
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T>
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
-  /** Changes with every commit of any process; undefined when the engine cannot tell at next to no cost, or not now. */
-  version(): number | undefined
+  /** Another as soon as any process has committed anything; undefined when the engine cannot tell. */
+  version(): Soon<Version | undefined>
   stats(): DatabaseStats
   close(): Promise<void>
 }

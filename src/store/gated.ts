@@ -1,5 +1,5 @@
 import type { Soon } from '../soon.ts'
-import type { Database, Repeating, Row, Statement, Value, Work } from './database.ts'
+import type { Database, Repeating, Row, Statement, Value, Version, Work } from './database.ts'
 
 /** The database for someone who is still to be admitted: reads at once, writes only behind the gate. */
 export class Gated implements Database {
@@ -42,7 +42,7 @@ export class Gated implements Database {
     return this.#database.exclusively(work)
   }
 
-  version(): number | undefined {
+  version(): Soon<Version | undefined> {
     return this.#database.version()
   }
 

@@ -7,9 +7,11 @@ import { clientFor } from './postgres-hosts.ts'
 
 const patience = 5_000
 
-// Set for a database or a user it would be ours too, and what was acknowledged could be lost. All else waits for the disk.
-const waitForDisk = `
-  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
+// Asynchronous commits, set for a database or a user, would be ours too, and what was acknowledged could be lost. All else
+// waits for the disk. The name is that of no other connection, to this server or another.
+const prepareSession = `
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';
+  select set_config('ugs.connection', gen_random_uuid()::text, false)`
 
 export interface PostgresOptions {
   onConnectionError?: (error: Error) => void
@@ -26,7 +28,7 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
     application_name: 'user-group-service',
-    onConnect: (client) => client.query(waitForDisk),
+    onConnect: (client) => client.query(prepareSession),
   })
   // An idle connection that the server closes is no news to a caller: the pool replaces it.
   pool.on('error', (error) => options.onConnectionError?.(error))

@@ -8,9 +8,11 @@ import {
   type Repeating,
   type Row,
   type Statement,
+  shared,
   sql,
   statementOf,
   type Value,
+  type Version,
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
@@ -97,8 +99,9 @@ class Postgres implements Database {
     }, 'once')
   }
 
-  version(): undefined {
-    return undefined
+  async version(): Promise<Version | undefined> {
+    const [row] = await this.read(seen)
+    return row?.[0] ?? undefined
   }
 
   stats() {
@@ -173,6 +176,15 @@ class Postgres implements Database {
     }
   }
 }
+
+/**
+ * What a transaction sees is all that has ended by then: as long as those are the same, so is the database, for any commit
+ * ends one more. It is told apart by connection, for behind a fail-over the same numbers may be other transactions. A
+ * standby does not say which of them have ended.
+ */
+const seen = shared<[string | null]>()`
+  select case when not pg_is_in_recovery()
+    then nullif(current_setting('ugs.connection', true), '') || ' ' || pg_current_snapshot() end`
 
 const lock = sql`select pg_advisory_xact_lock($1)`
 

@@ -14,7 +14,7 @@ import type {
   UserGroupRecord,
   Verified,
 } from '../user-groups/user-group.ts'
-import type { DatabaseStats } from './database.ts'
+import type { DatabaseStats, Version } from './database.ts'
 
 export interface Store {
   readonly engine: 'sqlite' | 'postgres'
@@ -32,8 +32,8 @@ export interface Store {
   forTeam(teamId: number, apiToken: string | null, admission?: Promise<void>): TeamStore
   /** Forgets one batch of events, and of tokens long rotated, from before a time; returns how many they were. */
   pruneHistory(before: number, batch: number): Promise<number>
-  /** Changes with every commit of any process; undefined where the engine cannot tell at next to no cost, or not now. */
-  version(): number | undefined
+  /** Another as soon as any process has committed anything; undefined when the engine cannot tell. */
+  version(): Soon<Version | undefined>
   stats(): DatabaseStats
   close(): Promise<void>
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import pg from 'pg'
+import type { Database } from '../../src/store/database.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { createPostgres, type PostgresServer } from '../support/postgres-server.ts'
+import { standbyOf } from '../support/postgres-standby.ts'
+import { rawSql } from '../support/raw-database.ts'
+import { times } from '../support/times.ts'
+
+describe('the version of a PostgreSQL database', () => {
+  let server: PostgresServer
+  // A server of its own, on which nothing is committed but by these tests.
+  before(async () => {
+    server = await createPostgres({ autovacuum: 'off' })
+    await server.start()
+    await sql('create table written (by text)')
+  })
+  after(() => server.remove())
+
+  const sql = (statement: string) => rawSql({ DATABASE_URL: server.url }, statement)
+  const opened = async (t: TestContext, { url } = server): Promise<Database> => {
+    const database = await openPostgres(url)
+    t.after(() => database.close())
+    return database
+  }
+  const begun = async (t: TestContext, writer: string): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: server.url })
+    await client.connect()
+    t.after(() => client.end())
+    await client.query('begin')
+    await client.query('insert into written values ($1)', [writer])
+    return client
+  }
+
+  it('stays the same while nothing is committed, however much is read and begun', async (t) => {
+    const database = await opened(t)
+    const version = await database.version()
+    assert.match(String(version), /^[-0-9a-f]{36} \d+:\d+:/)
+    await Promise.all(times(5, () => sql('select count(*) from written')))
+    const first = await begun(t, 'one who gives up')
+    assert.equal(await database.version(), version)
+    await first.query('rollback')
+  })
+
+  it('is another after each commit, in whatever order they come', async (t) => {
+    const database = await opened(t)
+    const seen = [await database.version()]
+    const writers: pg.Client[] = []
+    for (const name of ['a', 'b', 'c', 'd']) writers.push(await begun(t, name))
+    // The last first, so that those that began before are still under way when others have ended.
+    for (const writer of [3, 1, 2, 0]) {
+      await writers[writer]?.query('commit')
+      seen.push(await database.version())
+    }
+    assert.equal(new Set(seen).size, 5, seen.join('\n'))
+  })
+
+  it('is that of one connection: of another server, or of this one after a crash, the same numbers may tell of other transactions', async (t) => {
+    const database = await opened(t)
+    const version = await database.version()
+    assert.notEqual(await (await opened(t)).version(), version)
+    await sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'user-group-service'`)
+    const reconnected = await database.version()
+    assert.notEqual(reconnected, version)
+    assert.equal(await database.version(), reconnected)
+  })
+
+  it('is not told where a connection has lost its name', async (t) => {
+    const database = await opened(t)
+    assert.notEqual(await database.version(), undefined)
+    await database.read({ name: 'reset', text: 'reset all', givesRows: false })
+    assert.equal(await database.version(), undefined)
+  })
+
+  it('is not told by a standby, which does not know all that are under way', async (t) => {
+    const standby = await standbyOf(server)
+    t.after(() => standby.remove())
+    await standby.start()
+    assert.equal(await (await opened(t, standby)).version(), undefined)
+  })
+})
