@@ -28,7 +28,7 @@ export const linearizable: Campaign = {
         {
           file: 'memory.ts',
           find: 'this.#version = version',
-          replace: 'let first: number | undefined\nthis.#version = () => (first ??= version())',
+          replace: 'let first: ReturnType<typeof version>\nthis.#version = () => (first ??= version())',
         },
       ],
     },
