@@ -54,13 +54,13 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
 
   return (exchange, scope) => {
     const header = exchange.request.headers.authorization ?? ''
-    const found = memory.recall('caller', 0, header, () => find(header, exchange))
+    const found = memory.recall('caller', 0, header, () => find(exchange, header))
     if (!(found instanceof Promise)) return admit(exchange, scope, found)
     exchange.caller = acquainted.get(header)?.caller ?? null
     return found.then((caller) => admit(exchange, scope, caller))
   }
 
-  function find(header: string, exchange: Exchange): Soon<Caller | undefined> {
+  function find(exchange: Exchange, header: string): Soon<Caller | undefined> {
     const hash = acquainted.get(header)?.hash ?? hashIn(header)
     if (hash === 'malformed') throw refusal(exchange, 'unauthenticated')
     return after(hash && store.findCaller(hash), (caller) => {

@@ -7,9 +7,9 @@ import { Premises } from '../support/premises.ts'
 import { times } from '../support/times.ts'
 import { Team } from './team.ts'
 
-const rounds = 100
-/** One tells the process the version, with the next an answer is kept, and the third is answered by that. */
-const untilRemembered = 3
+const rounds = 40
+/** Behind a change PostgreSQL is not asked for its version for a while; then an answer is kept, and given the next time. */
+const untilRemembered = 20
 
 // Other tests commit on the server they share, and on PostgreSQL that is reason enough to forget everything.
 describe('what a process remembers of a PostgreSQL server on which nobody else writes', () => {
@@ -35,7 +35,7 @@ describe('what a process remembers of a PostgreSQL server on which nobody else w
   const verdicts = async (token: string) => {
     const bodies = []
     for (const _ of Array(untilRemembered)) bodies.push((await asked.verify(token)).body)
-    return bodies.map(({ active, reason }) => reason ?? active)
+    return [...new Set(bodies.map(({ active, reason }) => reason ?? active))]
   }
 
   it('is answered while nobody can read it', async (t) => {
@@ -46,19 +46,19 @@ describe('what a process remembers of a PostgreSQL server on which nobody else w
     t.after(() => locker.end())
     await locker.query('begin')
     await locker.query('lock table user_group, api_token in access exclusive mode')
-    assert.deepEqual(await verdicts(token), [true, true, true])
+    assert.deepEqual(await verdicts(token), [true])
     await locker.query('rollback')
   })
 
   it(`is gone with the next change that another acknowledges: ${rounds} rotations, and as many groups disabled`, async () => {
     for (const id of times(rounds, (round) => `changed ${round}`)) {
       const { token } = await acting.newGroup(id)
-      assert.deepEqual(await verdicts(token), [true, true, true], id)
+      assert.deepEqual(await verdicts(token), [true], id)
       const fresh = await acting.rotated(token)
-      assert.deepEqual(await verdicts(token), ['rotated', 'rotated', 'rotated'], id)
-      assert.deepEqual(await verdicts(fresh), [true, true, true], id)
+      assert.deepEqual(await verdicts(token), ['rotated'], id)
+      assert.deepEqual(await verdicts(fresh), [true], id)
       await acting.change(id, { disabled: true })
-      assert.deepEqual(await verdicts(fresh), ['disabled', 'disabled', 'disabled'], id)
+      assert.deepEqual(await verdicts(fresh), ['disabled'], id)
     }
   })
 
