@@ -10,6 +10,17 @@ export interface LoadOrder {
   seconds: number
   /** Requests a second, sent whether or not answers come; without it, as fast as answers come. */
   rate?: number
+  /** Seconds of an open load before what counts: a generator that is not compiled yet keeps requests waiting itself. */
+  settling?: number
+}
+
+/** Milliseconds from when a request was due. */
+export interface Latencies {
+  p50: number
+  p99: number
+  p999: number
+  /** How late the generator came to half of the requests or more, which is no fault of the server's. */
+  late: number
 }
 
 export interface LoadResult {
@@ -18,8 +29,8 @@ export interface LoadResult {
   seconds: number
   /** How busy the generator itself was: near 1 it was the bottleneck. */
   busy: number
-  /** Milliseconds from when a request was due; only of an open load. */
-  latencies?: { p50: number; p99: number; p999: number }
+  /** Only of an open load. */
+  latencies?: Latencies
 }
 
 async function run(order: LoadOrder): Promise<LoadResult> {
@@ -39,7 +50,8 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   }
   const cpu = process.cpuUsage()
   const began = performance.now()
-  const until = began + order.seconds * 1000
+  const counting = began + (order.settling ?? 0) * 1000
+  const until = counting + order.seconds * 1000
   const latencies = order.rate === undefined ? await closed() : await open(order.rate)
   const seconds = (performance.now() - began) / 1000
   const { user, system } = process.cpuUsage(cpu)
@@ -55,31 +67,40 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   }
 
   /** A request that finds all connections busy waits, and its waiting counts: nothing is left out of the figure. */
-  async function open(rate: number): Promise<NonNullable<LoadResult['latencies']>> {
+  async function open(rate: number): Promise<Latencies> {
     const times: number[] = []
+    const late: number[] = []
     // In turn: one that is left unused for long is closed by the server, perhaps while we send on it.
     const idle = connections.map((_, index) => index)
     const due: number[] = []
     const serve = async (index: number) => {
       for (let at = due.shift(); at !== undefined; at = due.shift()) {
         await exchange(index)
-        times.push(performance.now() - at)
+        if (at >= counting) times.push(performance.now() - at)
       }
       idle.push(index)
     }
     let sent = 0
     while (performance.now() < until) {
-      const target = Math.floor(((performance.now() - began) / 1000) * rate)
-      for (; sent < target; sent++) due.push(began + ((sent + 1) / rate) * 1000)
+      const now = performance.now()
+      const target = Math.floor(((now - began) / 1000) * rate)
+      for (; sent < target; sent++) {
+        const at = began + ((sent + 1) / rate) * 1000
+        due.push(at)
+        if (at >= counting) late.push(now - at)
+      }
       while (due.length > 0 && idle.length > 0) void serve(idle.shift() ?? 0)
       await pause(1)
     }
     while (due.length > 0 || idle.length < connections.length) await pause(1)
-    times.sort((a, b) => a - b)
-    const at = (share: number) =>
-      Number((times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0).toFixed(2))
-    return { p50: at(0.5), p99: at(0.99), p999: at(0.999) }
+    return { p50: at(times, 0.5), p99: at(times, 0.99), p999: at(times, 0.999), late: at(late, 0.5) }
   }
+}
+
+/** Which value a share of them is below. */
+function at(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(2))
 }
 
 process.on('message', async (order: LoadOrder) => {

@@ -1,4 +1,4 @@
-import type { LoadResult } from './generator.ts'
+import type { Latencies } from './generator.ts'
 import { load } from './load.ts'
 import { cpuMicroseconds, residentMegabytes, type Server } from './processes.ts'
 import type { Workload } from './requests.ts'
@@ -9,10 +9,11 @@ export interface Figures {
   cpu: number
   ratio: number
   perSecond: number
-  latencies: NonNullable<LoadResult['latencies']>
+  latencies: Latencies
   megabytes: number
   errors: number
   generatorWasBottleneck: boolean
+  generatorWasLate: boolean
 }
 
 export interface Effort {
@@ -24,6 +25,12 @@ export interface Effort {
 
 /** Seconds: it has little to compile. */
 const bareWarmUp = 4
+
+/** Seconds: so has the generator of an open load. */
+const settling = 3
+
+/** Milliseconds: it looks every one of them for what is due. */
+const tolerated = 2
 
 /** Rounds alternate between the server and the bare one, so that a noisy neighbour disturbs both; the median counts. */
 export async function measure(
@@ -55,16 +62,25 @@ export async function measure(
   const perSecond = median(results.map((result) => result.requests / result.seconds))
   progress(`${name}: latencies at half of the load`)
   const rate = Math.max(1, perSecond / 2)
-  const open = await load({ url: server.url, workload, connections, seconds: Math.max(seconds, 1), rate })
+  const open = await load({
+    url: server.url,
+    workload,
+    connections,
+    seconds: Math.max(seconds, 1),
+    rate,
+    settling: Math.min(warmUp, settling),
+  })
+  const latencies = open.latencies ?? { p50: 0, p99: 0, p999: 0, late: 0 }
   return {
     name,
     cpu: Number(median(results.map((result) => result.cpu)).toFixed(1)),
     ratio: Number(median(results.map((result) => result.ratio)).toFixed(2)),
     perSecond: Math.round(perSecond),
-    latencies: open.latencies ?? { p50: 0, p99: 0, p999: 0 },
+    latencies,
     megabytes: residentMegabytes(server.pid),
     errors: results.reduce((sum, result) => sum + result.errors, open.errors),
     generatorWasBottleneck: median(results.map((result) => result.busy)) > 0.95,
+    generatorWasLate: latencies.late > tolerated,
   }
 }
 

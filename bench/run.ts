@@ -142,20 +142,22 @@ async function measurePeer(name: (typeof peers)[number]): Promise<void> {
 }
 
 function report(): void {
-  const rows = figures.map(({ name, ratio, cpu, perSecond, latencies, megabytes, errors, generatorWasBottleneck }) => [
-    name,
-    ratio.toFixed(2),
-    cpu.toFixed(1),
-    `${perSecond}${generatorWasBottleneck ? ' *' : ''}`,
-    ...[latencies.p50, latencies.p99, latencies.p999].map(String),
-    String(megabytes),
-    String(errors),
-  ])
+  const rows = figures.map((figure) => {
+    const { name, ratio, cpu, perSecond, latencies, megabytes, errors } = figure
+    return [
+      name,
+      ratio.toFixed(2),
+      cpu.toFixed(1),
+      `${perSecond}${figure.generatorWasBottleneck ? ' *' : ''}`,
+      `${latencies.p50}${figure.generatorWasLate ? ' *' : ''}`,
+      ...[latencies.p99, latencies.p999, megabytes, errors].map(String),
+    ]
+  })
   const headings = ['', '× BARE', 'CPU µs', 'REQUESTS/S', 'P50 ms', 'P99', 'P99.9', 'RSS MB', 'ERRORS']
   const around = circumstances()
   const title = `${groups.toLocaleString('en')} user groups; ${around.machine}, Node ${process.version}, commit ${around.commit}`
   process.stdout.write(`${title}\n\n${table(headings, rows)}\n`)
-  if (figures.some((figure) => figure.generatorWasBottleneck))
+  if (figures.some((figure) => figure.generatorWasBottleneck || figure.generatorWasLate))
     process.stdout.write('* the load generator was the bottleneck\n')
   for (const [name, reason] of Object.entries(notMeasured))
     process.stdout.write(`peer: ${name} was not measured: ${reason}\n`)
