@@ -29,8 +29,8 @@ const bareWarmUp = 4
 /** Seconds: so has the generator of an open load. */
 const settling = 3
 
-/** Milliseconds: it looks every one of them for what is due. */
-const tolerated = 2
+/** Milliseconds. It looks for what is due every one of them; undisturbed, it comes two late to one in a hundred. */
+const tolerated = 4
 
 /** Rounds alternate between the server and the bare one, so that a noisy neighbour disturbs both; the median counts. */
 export async function measure(

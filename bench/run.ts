@@ -149,8 +149,9 @@ function report(): void {
       ratio.toFixed(2),
       cpu.toFixed(1),
       `${perSecond}${figure.generatorWasBottleneck ? ' *' : ''}`,
-      `${latencies.p50}${figure.generatorWasLate ? ' *' : ''}`,
-      ...[latencies.p99, latencies.p999, megabytes, errors].map(String),
+      String(latencies.p50),
+      `${latencies.p99}${figure.generatorWasLate ? ' *' : ''}`,
+      ...[latencies.p999, megabytes, errors].map(String),
     ]
   })
   const headings = ['', '× BARE', 'CPU µs', 'REQUESTS/S', 'P50 ms', 'P99', 'P99.9', 'RSS MB', 'ERRORS']
