@@ -159,7 +159,7 @@ function report(): void {
   const title = `${groups.toLocaleString('en')} user groups; ${around.machine}, Node ${process.version}, commit ${around.commit}`
   process.stdout.write(`${title}\n\n${table(headings, rows)}\n`)
   if (figures.some((figure) => figure.generatorWasBottleneck || figure.generatorWasLate))
-    process.stdout.write('* the load generator was the bottleneck\n')
+    process.stdout.write('* the load generator was the bottleneck, or late\n')
   for (const [name, reason] of Object.entries(notMeasured))
     process.stdout.write(`peer: ${name} was not measured: ${reason}\n`)
   for (const [engine, speed] of Object.entries(fillSpeeds))
