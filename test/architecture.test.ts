@@ -38,9 +38,10 @@ const kinds: Kind[] = [
     is: ({ path }) => feature.test(path) && path.endsWith('/schema.ts'),
     may: {
       import:
-        /^(typebox|src\/http\/fields\.ts|src\/(errors|json|clock)\.ts|src\/(?!commands|http|store)[\w-]+\/[\w-]+\.ts)$/,
+        /^(src\/http\/(type|fields)\.ts|src\/(errors|json|clock)\.ts|src\/(?!commands|http|store)[\w-]+\/[\w-]+\.ts)$/,
+      types: /^typebox$/,
     },
-    inWords: 'typebox, http/fields, the rules, and the schemas of other folders',
+    inWords: 'http/type and fields, the rules, and the schemas of other folders; types of typebox',
     because: 'it says what goes in and out, and the documentation is made from it without a running service',
   },
   {
@@ -48,11 +49,11 @@ const kinds: Kind[] = [
     is: (file) => feature.test(file.path) && imports(file, 'src/http/operation.ts'),
     may: {
       import:
-        /^(typebox|src\/http\/(operation|fields)\.ts|src\/(errors|json|ids|clock|soon|tokens\/format)\.ts|src\/[\w-]+\/schema\.ts|OWN_FOLDER\/[\w-]+\.ts)$/,
-      types: /^src\/(store\/store|(?!commands|http|store)[\w-]+\/[\w-]+)\.ts$/,
+        /^(src\/http\/(operation|type|fields)\.ts|src\/(errors|json|ids|clock|soon|tokens\/format)\.ts|src\/[\w-]+\/schema\.ts|OWN_FOLDER\/[\w-]+\.ts)$/,
+      types: /^(typebox|src\/(store\/store|(?!commands|http|store)[\w-]+\/[\w-]+)\.ts)$/,
     },
     inWords:
-      "its own folder's rules, schemas, http/operation and fields, errors, json, ids, clock, soon, tokens/format; types of store/store.ts and of rules",
+      "its own folder's rules, schemas, http/operation, type and fields, errors, json, ids, clock, soon, tokens/format; types of typebox, store/store.ts and rules",
     because: 'a request makes three hops, operation → rule → store, and one file shows how an operation works',
   },
   {
@@ -81,10 +82,10 @@ const kinds: Kind[] = [
     is: ({ path }) => path.startsWith('src/http/'),
     may: {
       import:
-        /^(node:.*|typebox(\/.*)?|prom-client|src\/(http|tokens)\/.*|src\/(?!app|main|operations|config|service)[\w-]+\.ts|src\/(?!commands|store)[\w-]+\/[\w-]+\.ts)$/,
-      types: /^(pino|src\/(service\.ts|store\/.*))$/,
+        /^(node:.*|typebox\/schema|prom-client|src\/(http|tokens)\/.*|src\/(?!app|main|operations|config|service)[\w-]+\.ts|src\/(?!commands|store)[\w-]+\/[\w-]+\.ts)$/,
+      types: /^(pino|typebox|src\/(service\.ts|store\/.*))$/,
     },
-    inWords: 'rules, http/, typebox, prom-client; of pino, the service and the store only types',
+    inWords: 'rules, http/, typebox/schema, prom-client; of typebox, pino, the service and the store only types',
     because: 'it is handed an open service, so that tests build the same app as the command does',
   },
   {

@@ -1,5 +1,5 @@
-import Type from 'typebox'
 import { operation } from '../http/operation.ts'
+import { Type } from '../http/type.ts'
 import { ApiTokenOut, presentApiToken } from './schema.ts'
 
 export const listApiTokens = operation({

@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import { isoTime, isoTimeOrNull } from '../clock.ts'
 import { Text, Time, TimeOrNull } from '../http/fields.ts'
+import { Type } from '../http/type.ts'
 import { type ApiToken, type Scope, scopes } from './api-token.ts'
 
 const ScopeName = Type.Enum([...scopes])

@@ -1,6 +1,7 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { invalid, ServiceError } from '../errors.ts'
 import { Flag } from '../http/fields.ts'
+import { Type } from '../http/type.ts'
 import { validator } from '../http/validate.ts'
 import { newId } from '../ids.ts'
 import { keepableJson, parseJson } from '../json.ts'

@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import { isoTime } from '../clock.ts'
 import { Text, TextOrNull, Time } from '../http/fields.ts'
+import { Type } from '../http/type.ts'
 import type { DataSource } from './data-source.ts'
 
 /** An id of ours begins with ds_, a caller's never: each value names one data source at most. */

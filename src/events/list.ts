@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import { defaultLimit, Limit, TextOrNull, Time } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
+import { Type } from '../http/type.ts'
 import { eventKinds, presentEvent } from './event.ts'
 
 const EventOut = Type.Object(

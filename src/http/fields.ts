@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import { isoTime } from '../clock.ts'
 import { invalid, ServiceError } from '../errors.ts'
+import { Type } from './type.ts'
 
 // Control characters and halves of surrogate pairs: neither is text that every engine keeps as it came.
 const plainText = '^[^\\p{Cc}\\p{Cs}]*$'

@@ -1,4 +1,4 @@
-import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Caller, Scope } from '../api-tokens/api-token.ts'
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import type { Service } from '../service.ts'
@@ -7,6 +7,7 @@ import type { TeamStore } from '../store/store.ts'
 import { type Content, type Exchange, json } from './exchange.ts'
 import { inPieces } from './pieces.ts'
 import { queryOf } from './router.ts'
+import { Type } from './type.ts'
 import { validator } from './validate.ts'
 
 /** What a handler works with: the caller's team, and nothing of any other. */
@@ -135,7 +136,7 @@ function success(reply: object): Answer {
 }
 
 function isList({ method, reply }: Operation): boolean {
-  return method === 'GET' && Object.values(reply).some(Type.IsArray)
+  return method === 'GET' && Object.values(reply).some((schema) => 'items' in schema)
 }
 
 function successOfList(page: object): Answer {

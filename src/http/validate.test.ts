@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import Type from 'typebox'
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { Type } from './type.ts'
 import { validator } from './validate.ts'
 
 const text = Type.String({ minLength: 1, maxLength: 5, description: 'a string of 1 to 5 characters' })

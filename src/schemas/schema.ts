@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import { isoTime } from '../clock.ts'
 import { Text, Time } from '../http/fields.ts'
+import { Type } from '../http/type.ts'
 import type { DataSchema } from './data-schema.ts'
 
 export const SchemaIn = Type.Object({ id: Type.Optional(Text), name: Type.Optional(Text) }, { title: 'SchemaRequest' })

@@ -1,5 +1,5 @@
-import Type from 'typebox'
 import { Flag, Text } from '../http/fields.ts'
+import { Type } from '../http/type.ts'
 
 export const TeamOut = Type.Object(
   { id: Type.Integer(), name: Type.String(), strict_mapping: Type.Boolean() },

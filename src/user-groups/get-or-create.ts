@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox'
+import type { Static, TObject } from 'typebox'
 import { operation, type TeamContext, Written } from '../http/operation.ts'
+import { Type } from '../http/type.ts'
 import { newId } from '../ids.ts'
 import { keepableJson } from '../json.ts'
 import { after, type Soon } from '../soon.ts'
@@ -46,7 +47,7 @@ export const getOrCreateByPost = operation({
 })
 
 type Context = TeamContext<Static<typeof GetOrCreateIn>>
-type Reply = Static<Type.TObject<typeof reply>>
+type Reply = Static<TObject<typeof reply>>
 
 function handle(context: Context): Soon<Reply | Written<Reply>> {
   const { body, teamId, memory } = context

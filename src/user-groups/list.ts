@@ -1,7 +1,7 @@
-import Type from 'typebox'
 import { invalid } from '../errors.ts'
 import { defaultLimit, TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
+import { Type } from '../http/type.ts'
 import { exampleRecord, ListQuery, UserGroupRecordOut } from './schema.ts'
 import { presentRecord } from './user-group.ts'
 

@@ -1,5 +1,5 @@
-import Type from 'typebox'
 import { Flag, Limit, Text, Time, TimeOrNull } from '../http/fields.ts'
+import { Type } from '../http/type.ts'
 
 export const Mapping = Type.Unsafe<Record<string, string>>({
   type: 'object',

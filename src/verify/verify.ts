@@ -1,7 +1,8 @@
-import Type, { type Static } from 'typebox'
+import type { Static, TObject } from 'typebox'
 import { isoTimeOrNull } from '../clock.ts'
 import { TextOrNull, TimeOrNull } from '../http/fields.ts'
 import { operation, Written } from '../http/operation.ts'
+import { Type } from '../http/type.ts'
 import { after } from '../soon.ts'
 import { Properties } from '../user-groups/schema.ts'
 import type { Verified } from '../user-groups/user-group.ts'
@@ -57,7 +58,7 @@ export const verifyToken = operation({
   },
 })
 
-type Reply = Static<Type.TObject<typeof reply>>
+type Reply = Static<TObject<typeof reply>>
 
 /** What there is to say of a token, as long as it is valid. */
 interface Finding {
