@@ -66,7 +66,7 @@ export async function measure(
     url: server.url,
     workload,
     connections,
-    seconds: Math.max(seconds, 1),
+    seconds,
     rate,
     settling: Math.min(warmUp, settling),
   })

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { Caller } from '../test/support/caller.ts'
 import { newMasterKey } from '../test/support/engines.ts'
 import type { CalledService } from '../test/support/premises.ts'
-import { quickStart } from '../test/support/quick-start.ts'
 import { rawSql } from '../test/support/raw-database.ts'
 import { assertRefusal, failingStart } from '../test/support/refusal.ts'
 import { type Environment, startService } from '../test/support/service-process.ts'
@@ -63,7 +62,7 @@ export const disk: Campaign = {
   },
   async run({ size, random, environment, progress }) {
     await using cleanup = new AsyncDisposableStack()
-    const settings = { ...quickStart, UGS_MASTER_KEY: newMasterKey(), ...environment }
+    const settings = { UGS_MASTER_KEY: newMasterKey(), ...environment }
     const [own, other] = [openSmallDisk(), openSmallDisk()]
     cleanup.defer(async () => {
       own.remove()

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Caller } from '../test/support/caller.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { Load, type TrackedGroup } from '../test/support/load.ts'
-import { quickStart } from '../test/support/quick-start.ts'
 import type { Environment, ServiceProcess } from '../test/support/service-process.ts'
 import type { DiskEvent } from './simulated-disk.ts'
 
@@ -24,7 +23,7 @@ export interface Conditions {
 
 /** The database and its key in a folder of their own. */
 export function settingsFor(folder: string, environment: Environment): Environment {
-  return { ...quickStart, ...environment, DATABASE_URL: `sqlite:${join(folder, 'user-groups.db')}` }
+  return { ...environment, DATABASE_URL: `sqlite:${join(folder, 'user-groups.db')}` }
 }
 
 /** Kills it in the middle of its writes, after so many acknowledgements and a moment more. */

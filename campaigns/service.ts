@@ -1,7 +1,6 @@
 import { Caller } from '../test/support/caller.ts'
 import { newMasterKey } from '../test/support/engines.ts'
 import type { CalledService } from '../test/support/premises.ts'
-import { quickStart } from '../test/support/quick-start.ts'
 import { type Environment, startService } from '../test/support/service-process.ts'
 
 /** The service on a database of the campaign's own, ended with the campaign. */
@@ -10,7 +9,7 @@ export async function serviceOn(
   DATABASE_URL: string,
   environment: Environment,
 ): Promise<CalledService> {
-  const settings = { ...quickStart, DATABASE_URL, UGS_MASTER_KEY: newMasterKey(), UGS_LOG_LEVEL: 'silent' }
+  const settings = { DATABASE_URL, UGS_MASTER_KEY: newMasterKey(), UGS_LOG_LEVEL: 'silent' }
   const service = await startService({ ...settings, ...environment })
   const caller = new Caller(service.url)
   cleanup.defer(async () => {

@@ -6,7 +6,6 @@ import { UserGroupServiceError } from '../../client/src/error.ts'
 import { UserGroupService } from '../../client/src/user-group-service.ts'
 import { engines } from '../support/engines.ts'
 import { type Fault, faultyProxy } from '../support/faulty-proxy.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { type Running, running } from '../support/running.ts'
 import { testApiToken } from '../support/service-process.ts'
 
@@ -15,7 +14,7 @@ const [sqlite] = engines
 /** One engine is enough here: the client sees only HTTP. */
 export async function runningOnSqlite(context?: TestContext): Promise<Running> {
   if (sqlite === undefined) throw new Error('there is no engine')
-  return running(context, sqlite, quickStart)
+  return running(context, sqlite)
 }
 
 export function clientOf(baseUrl: string, settings: Partial<Settings> = {}): UserGroupService {

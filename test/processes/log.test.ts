@@ -5,7 +5,6 @@ import { Caller } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { Premises } from '../support/premises.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { onFullDisk, startService } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
 
@@ -34,7 +33,7 @@ describe('a log that cannot be written does not stop the service', () => {
   it('when its disk is full', { skip: !existsSync('/dev/full') }, async (t) => {
     const { environment, remove } = await sqlite.freshDatabase()
     t.after(remove)
-    const service = await startService({ ...quickStart, ...environment }, { under: onFullDisk })
+    const service = await startService(environment, { under: onFullDisk })
     const caller = new Caller(service.url)
     t.after(async () => {
       await caller.close()

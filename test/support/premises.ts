@@ -1,7 +1,6 @@
 import type { TestContext } from 'node:test'
 import { Caller } from './caller.ts'
 import type { Engine, FreshDatabase } from './engines.ts'
-import { quickStart } from './quick-start.ts'
 import { type Environment, type ServiceProcess, startService } from './service-process.ts'
 
 export interface CalledService extends ServiceProcess {
@@ -18,7 +17,7 @@ export class Premises {
 
   private constructor(database: FreshDatabase, settings: Environment) {
     this.database = database
-    this.environment = { ...quickStart, ...database.environment, ...settings }
+    this.environment = { ...database.environment, ...settings }
   }
 
   /** Gone again, with all that runs there, when the test is over; a suite without one closes it itself. */

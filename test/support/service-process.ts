@@ -1,9 +1,11 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { quickStart } from './quick-start.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+// What Node has compiled is kept, as `npm start` does: a process starts in half the time, and the tests start hundreds.
+const NODE_COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 
 // As in `npm start`.
 const smallHeap = ['--max-semi-space-size=8', '--heap-growing-percent=15']
@@ -89,7 +91,7 @@ export const onFullDisk = ['sh', '-c', 'exec "$0" "$@" > /dev/full']
 
 export function spawnUnder(under: readonly string[], environment: Environment, ...args: string[]) {
   const [command = '', ...rest] = [...under, process.execPath, main, ...args]
-  return untilTheEnd(spawn(command, rest, { env: cleanEnvironment({ ...quickStart, ...environment }) }))
+  return untilTheEnd(spawn(command, rest, { env: cleanEnvironment(environment) }))
 }
 
 /** Runs a `ugs` command to its end. */
@@ -114,5 +116,5 @@ export async function ugsReading(input: string | Uint8Array, environment: Enviro
 /** None of the settings of whoever runs the tests. */
 function cleanEnvironment(environment: Environment): Environment {
   const { PATH, HOME, TMPDIR, LANG } = process.env
-  return { PATH, HOME, TMPDIR, LANG, ...environment }
+  return { PATH, HOME, TMPDIR, LANG, NODE_COMPILE_CACHE, ...environment }
 }

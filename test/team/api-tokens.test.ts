@@ -4,7 +4,6 @@ import { assertError, assertErrorShape, assertRefused } from '../contract/expect
 import { Caller } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { startService } from '../support/service-process.ts'
 import { operations } from './operations.ts'
@@ -19,9 +18,9 @@ interface Listed {
 
 for (const engine of engines)
   describe(`API tokens on ${engine.name}`, async () => {
-    const { caller, environment } = await running(undefined, engine, quickStart)
+    const { caller, environment } = await running(undefined, engine)
     const team = new Team(caller)
-    const beside = await startService({ ...environment, ...quickStart })
+    const beside = await startService(environment)
     const callerBeside = new Caller(beside.url)
     after(async () => {
       await callerBeside.close()

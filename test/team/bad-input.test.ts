@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import { assertErrorShape, assertRefused } from '../contract/expectations.ts'
 import type { Answer, Call } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { furnish } from './furnish.ts'
 import { type DescribedOperation, operations } from './operations.ts'
@@ -63,7 +62,7 @@ const noCursors = ['x', 'AAAA', 'eyJpZCI6MX0', 'A'.repeat(64), 'A'.repeat(5_000)
 
 for (const engine of engines)
   describe(`bad input on ${engine.name}`, async () => {
-    const { caller } = await running(undefined, engine, quickStart)
+    const { caller } = await running(undefined, engine)
     const team = new Team(caller)
     const { token, ids } = await furnish(team)
     const before = await everythingOf(team, token)

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { assertError, assertFound, assertRefused } from '../contract/expectations.ts'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { times } from '../support/times.ts'
 import { anotherTeam, Team } from './team.ts'
@@ -30,7 +29,7 @@ const awkwardIds = [
 
 for (const engine of engines)
   describe(`changing a user group on ${engine.name}`, async () => {
-    const { caller, environment } = await running(undefined, engine, quickStart)
+    const { caller, environment } = await running(undefined, engine)
     const team = new Team(caller)
     const others = await anotherTeam(caller, environment)
 

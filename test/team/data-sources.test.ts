@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { assertError, assertRefused } from '../contract/expectations.ts'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { running } from '../support/running.ts'
 import { times } from '../support/times.ts'
@@ -13,7 +12,7 @@ import { anotherTeam, at, Team } from './team.ts'
 
 for (const engine of engines)
   describe(`data sources on ${engine.name}`, async () => {
-    const { caller, environment, database, service } = await running(undefined, engine, quickStart)
+    const { caller, environment, database, service } = await running(undefined, engine)
     const team = new Team(caller)
     const others = await anotherTeam(caller, environment)
     for (const id of ['sales', 'marketing']) await team.makeSchema({ id })

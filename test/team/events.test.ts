@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { assertError, assertRefused } from '../contract/expectations.ts'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { testApiToken } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
@@ -11,7 +10,7 @@ import { type AuditEvent, anotherTeam, at, Team } from './team.ts'
 
 for (const engine of engines)
   describe(`the audit trail on ${engine.name}`, async () => {
-    const { caller, environment } = await running(undefined, engine, quickStart)
+    const { caller, environment } = await running(undefined, engine)
     const admin = new Team(caller)
     const others = await anotherTeam(caller, environment)
     const ci = await admin.makeApiToken({ name: 'ci', scopes: ['admin'] })

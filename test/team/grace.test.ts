@@ -4,7 +4,6 @@ import { describe, it } from 'node:test'
 import { assertError } from '../contract/expectations.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { Team } from './team.ts'
 
@@ -12,7 +11,7 @@ const rotated = { success: 1, active: false, reason: 'rotated' }
 
 for (const engine of engines)
   describe(`the grace of a rotated token on ${engine.name}`, async () => {
-    const { caller } = await running(undefined, engine, quickStart)
+    const { caller } = await running(undefined, engine)
     const team = new Team(caller)
 
     const expiryOf = async (token: string): Promise<string | null> => {

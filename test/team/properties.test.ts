@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { at, Team } from './team.ts'
 
@@ -36,7 +35,7 @@ const awkwardMappings = {
 
 for (const engine of engines)
   describe(`what is kept for a user group on ${engine.name}`, async () => {
-    const { caller } = await running(undefined, engine, quickStart)
+    const { caller } = await running(undefined, engine)
     const team = new Team(caller)
 
     const create = async (id: string, fields: string): Promise<string> => {

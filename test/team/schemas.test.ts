@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { assertError } from '../contract/expectations.ts'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { times } from '../support/times.ts'
 import { anotherTeam, at, Team } from './team.ts'
 
 for (const engine of engines)
   describe(`schemas on ${engine.name}`, async () => {
-    const { caller, environment } = await running(undefined, engine, quickStart)
+    const { caller, environment } = await running(undefined, engine)
     const team = new Team(caller)
     const others = await anotherTeam(caller, environment)
 

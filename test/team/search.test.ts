@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { assertError } from '../contract/expectations.ts'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { ugs } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
@@ -14,7 +13,7 @@ import { Team } from './team.ts'
 
 for (const engine of engines)
   describe(`searching user groups by a beginning on ${engine.name}`, async () => {
-    const { caller, environment } = await running(undefined, engine, quickStart)
+    const { caller, environment } = await running(undefined, engine)
     const team = new Team(caller)
     const found = async (q: string) => (await team.pages({ q })).flat()
 
@@ -179,7 +178,7 @@ for (const engine of engines)
       t.after(() => rmSync(folder, { recursive: true }))
       const file = join(folder, 'groups.jsonl')
       writeFileSync(file, groups.map((group) => `${JSON.stringify(group)}\n`).join(''))
-      const { code, stderr } = await ugs({ ...environment, ...quickStart }, 'user-group', 'import', file)
+      const { code, stderr } = await ugs(environment, 'user-group', 'import', file)
       assert.equal(code, 0, stderr)
     }
   })

@@ -4,13 +4,12 @@ import { beforeEach, describe, it } from 'node:test'
 import { assertError, assertRefused } from '../contract/expectations.ts'
 import type { Answer } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { anotherTeam, at, Team } from './team.ts'
 
 for (const engine of engines)
   describe(`a team's settings and strict mapping on ${engine.name}`, async () => {
-    const { caller, environment } = await running(undefined, engine, quickStart)
+    const { caller, environment } = await running(undefined, engine)
     const team = new Team(caller)
     const others = await anotherTeam(caller, environment)
     await team.makeSchema({ id: 'sales' })

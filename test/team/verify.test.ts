@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { assertError } from '../contract/expectations.ts'
 import { engines } from '../support/engines.ts'
-import { quickStart } from '../support/quick-start.ts'
 import { running } from '../support/running.ts'
 import { testApiToken } from '../support/service-process.ts'
 import { anotherTeam, Team } from './team.ts'
@@ -14,7 +13,7 @@ const disabled = { success: 1, active: false, reason: 'disabled' }
 
 for (const engine of engines)
   describe(`verifying a token on ${engine.name}`, async () => {
-    const { caller, environment } = await running(undefined, engine, quickStart)
+    const { caller, environment } = await running(undefined, engine)
     const team = new Team(caller)
     const others = await anotherTeam(caller, environment)
 
