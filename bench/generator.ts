@@ -93,12 +93,17 @@ async function run(order: LoadOrder): Promise<LoadResult> {
       await pause(1)
     }
     while (due.length > 0 || idle.length < connections.length) await pause(1)
-    return { p50: at(times, 0.5), p99: at(times, 0.99), p999: at(times, 0.999), late: at(late, 0.99) }
+    return {
+      p50: quantile(times, 0.5),
+      p99: quantile(times, 0.99),
+      p999: quantile(times, 0.999),
+      late: quantile(late, 0.99),
+    }
   }
 }
 
-/** Which value a share of them is below. */
-function at(values: readonly number[], share: number): number {
+/** The value that a share of them is below. */
+function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(2))
 }
