@@ -6,7 +6,6 @@ import { type Actor, EventStore, pruneHistory } from './events.ts'
 import { Gated } from './gated.ts'
 import { MasterKeyStore } from './keys.ts'
 import { migrate, refuseOutdated } from './migrations/migrate.ts'
-import { openPostgres } from './postgres.ts'
 import { SchemaStore } from './schemas.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Check } from './sqlite-fitness.ts'
@@ -27,8 +26,7 @@ export interface OpenOptions {
 
 /** Opens the database, by default brought up to date. */
 export async function openStore(location: DatabaseLocation, options: OpenOptions): Promise<Store> {
-  const database =
-    location.engine === 'sqlite' ? openSqlite(location.path, options.check) : await openPostgres(location.url, options)
+  const database = await openDatabase(location, options)
   try {
     await (options.upgrade === false ? refuseOutdated(database) : migrate(database, options.clock.now()))
   } catch (error) {
@@ -36,6 +34,13 @@ export async function openStore(location: DatabaseLocation, options: OpenOptions
     throw error
   }
   return storeOn(database)
+}
+
+async function openDatabase(location: DatabaseLocation, options: OpenOptions): Promise<Database> {
+  if (location.engine === 'sqlite') return openSqlite(location.path, options.check)
+  // Loaded only here: on SQLite a start and every command do without the driver.
+  const { openPostgres } = await import('./postgres.ts')
+  return openPostgres(location.url, options)
 }
 
 function storeOn(database: Database): Store {
