@@ -3,42 +3,21 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { table } from '../src/commands/terminal.ts'
 import { type Floor, measureFloors } from './floors.ts'
 import { type Effort, type Figures, measure } from './measure.ts'
+import { readOptions } from './options.ts'
 import { picture } from './picture.ts'
 import type { Server } from './processes.ts'
 import type { Workload } from './requests.ts'
 import { apiToken, type Filled, fillPostgres, fillSqlite, peers, startBare, startPeer } from './servers.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    size: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '1' },
-    rounds: { type: 'string', default: '5' },
-    only: { type: 'string', default: 'sqlite,postgres,peers,floors' },
-    smoke: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
-if (options.help) {
-  process.stdout.write(`npm run bench -- [--size 1000000] [--seconds 1] [--rounds 5] [--only sqlite,postgres,peers,floors] [--smoke]
-
-  --size     user groups in the database, filled by the bulk import
-  --seconds  how long each round lasts; --rounds  how many, the median counts
-  --smoke    seconds in all: checks that it runs and that nothing fails; writes no results
-`)
-  process.exit(0)
-}
-
-const groups = Number(options.size)
-const effort: Effort = options.smoke
+const { size: groups, seconds, rounds, parts, smoke } = readOptions(process.argv.slice(2))
+const effort: Effort = smoke
   ? { rounds: 1, seconds: 0.3, warmUp: 0.3, connections: 8 }
-  : { rounds: Number(options.rounds), seconds: Number(options.seconds), warmUp: 12, connections: 32 }
+  : { rounds, seconds, warmUp: 12, connections: 32 }
 /** How much less of it once a server has been measured: what all requests have in common has been compiled. */
 const warmed = 3
-const parts = options.smoke ? ['sqlite'] : options.only.split(',')
 const hot = Math.min(groups, 10_000)
 
 const figures: Figures[] = []
@@ -165,7 +144,7 @@ function report(): void {
   for (const [engine, speed] of Object.entries(fillSpeeds))
     process.stdout.write(`${engine}: filled ${speed} groups/s\n`)
   for (const { name, cpu } of floors) process.stdout.write(`floor, ${name}: ${cpu.toFixed(1)} µs\n`)
-  if (!options.smoke) {
+  if (!smoke) {
     write('results.json', `${JSON.stringify({ ...around, figures, notMeasured, fillSpeeds, floors }, null, 2)}\n`)
     write('results.svg', picture(figures, title))
   }

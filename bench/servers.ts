@@ -22,11 +22,20 @@ export function startBare(): Promise<Server> {
 
 export const peers = ['oidc-provider', 'pocketbase', 'better-auth'] as const
 
-/** A peer prints where it listens, and the request it is to be asked. */
+/** A peer keeps its files in `FOLDER`, and prints where it listens and the request it is to be asked. */
 export async function startPeer(name: (typeof peers)[number]): Promise<Server & { request: string }> {
   const ready = /listening on (http\S+)\nrequest (".*")\n/
-  const server = await start(process.execPath, ['--no-warnings', here(`peers/${name}.ts`)], {}, ready)
-  return { ...server, request: JSON.parse(server.detail) }
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const program = ['--no-warnings', here(`peers/${name}.ts`)]
+    const server = await start(process.execPath, program, { FOLDER: folder }, ready)
+    const stop = () => server.stop().then(remove)
+    return { ...server, stop, request: JSON.parse(server.detail) }
+  } catch (error) {
+    remove()
+    throw error
+  }
 }
 
 export interface Filled {

@@ -1,15 +1,13 @@
 // An API key verified by better-auth on SQLite, behind a plain HTTP server.
 
-import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { apiKey } from '@better-auth/api-key'
 import { betterAuth } from 'better-auth'
 import { getMigrations } from 'better-auth/db/migration'
 
-const database = new DatabaseSync(join(mkdtempSync(join(tmpdir(), 'ugs-bench-')), 'better-auth.db'))
+const database = new DatabaseSync(join(process.env.FOLDER ?? '.', 'better-auth.db'))
 database.exec('pragma journal_mode = wal')
 const auth = betterAuth({
   database,

@@ -1,9 +1,6 @@
 // A record that PocketBase hands to the bearer of its token: a token verified, a row read.
 import { spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
@@ -19,16 +16,16 @@ const port = await new Promise<number>((resolve) => {
   })
 })
 const url = `http://127.0.0.1:${port}`
-const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
-const child = spawn(binary, ['serve', `--http=127.0.0.1:${port}`, `--dir=${folder}`], { stdio: 'ignore' })
+const child = spawn(binary, ['serve', `--http=127.0.0.1:${port}`, `--dir=${process.env.FOLDER}`], { stdio: 'ignore' })
 child.once('exit', (code) => {
   process.stderr.write(`PocketBase exited with ${code}`)
   process.exit(1)
 })
 process.on('SIGTERM', () => {
   child.removeAllListeners('exit')
+  // What it still writes would be written to a folder that is being removed.
+  child.once('exit', () => process.exit(0))
   child.kill()
-  process.exit(0)
 })
 while (!(await fetch(`${url}/api/health`).catch(() => undefined))?.ok) await pause(50)
 
