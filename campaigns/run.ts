@@ -17,15 +17,7 @@ It exits with 1 when the promise is broken, and with 3 when this machine lacks w
 Campaigns: ${Object.keys(campaigns).join(', ')}
 `
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    size: { type: 'string' },
-    seed: { type: 'string' },
-    bug: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  },
-})
+const { values, positionals } = readArguments()
 const [name = ''] = positionals
 const campaign = campaigns[name]
 if (campaign === undefined || values.help) {
@@ -40,7 +32,7 @@ if (lacking !== undefined) {
   process.stdout.write(`${name}: proved nothing, as ${lacking}\n`)
   process.exit(3)
 }
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
+const seed = chosenSeed()
 const postgres = process.env.TEST_POSTGRES_URL === undefined ? await createPostgres() : undefined
 const began = performance.now()
 process.stderr.write(`${campaign.promise}\n${size} ${campaign.unit}, seed ${seed}\n`)
@@ -61,20 +53,45 @@ try {
 // A campaign that failed half-way may have left sockets open.
 process.exit()
 
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        size: { type: 'string' },
+        seed: { type: 'string' },
+        bug: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    refuse((error as Error).message.replace(/\.?$/, '.'))
+  }
+}
+
+function refuse(reason: string): never {
+  process.stderr.write(`${reason} See npm run prove:<campaign> -- --help.\n`)
+  process.exit(2)
+}
+
 function chosenSize({ full, brief }: Campaign): number {
   if (values.size === 'full') return full
   const chosen = Number(values.size ?? brief)
   if (Number.isSafeInteger(chosen) && chosen > 0) return chosen
-  process.stderr.write(`--size must be a whole number above 0, or "full".\n`)
-  process.exit(2)
+  refuse('--size must be a whole number above 0, or "full".')
+}
+
+function chosenSeed(): number {
+  const chosen = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
+  if (Number.isSafeInteger(chosen) && chosen >= 0) return chosen
+  refuse('--seed must be a whole number, as a run prints it.')
 }
 
 function chosenBug({ bugs }: Campaign): Bug | undefined {
   if (values.bug === undefined) return undefined
   const chosen = bugs[values.bug]
   if (chosen !== undefined) return chosen
-  process.stderr.write(`There is no bug "${values.bug}" to plant; there are: ${Object.keys(bugs).join(', ')}.\n`)
-  process.exit(2)
+  refuse(`There is no bug "${values.bug}" to plant; there are: ${Object.keys(bugs).join(', ')}.`)
 }
 
 function planted(chosen: Bug | undefined): Environment {

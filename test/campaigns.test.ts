@@ -21,6 +21,21 @@ async function prove(args: readonly string[], environment = process.env) {
   return { code: code as number, stdout: stdout.join(''), stderr: stderr.join('') }
 }
 
+describe('a campaign refuses what makes no sense, and says why', () => {
+  for (const [args, reason] of [
+    [['--size', '0'], '--size must be a whole number above 0, or "full".'],
+    [['--seed', 'same'], '--seed must be a whole number, as a run prints it.'],
+    [['--bug', 'none'], 'There is no bug "none" to plant; there are: '],
+    [['--quick'], "Unknown option '--quick'."],
+  ] as const)
+    it(args.join(' '), async () => {
+      const { code, stdout, stderr } = await prove(['kill', ...args])
+      assert.deepEqual([code, stdout], [2, ''])
+      assert.ok(stderr.startsWith(reason), stderr)
+      assert.ok(stderr.endsWith(' See npm run prove:<campaign> -- --help.\n'), stderr)
+    })
+})
+
 for (const [name, campaign] of Object.entries(campaigns)) {
   describe(`the campaign "${name}"`, () => {
     const skip = campaign.lacks?.() ?? false
