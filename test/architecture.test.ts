@@ -154,7 +154,7 @@ describe('the source', () => {
 
   it('starts every command without what only some need', () => {
     const packages = [...loadedWith('src/main.ts')].filter((from) => !/^(src\/|node:)/.test(from))
-    assert.deepEqual(packages.sort(), ['commander', 'pg'])
+    assert.deepEqual(packages, ['commander'])
   })
 
   it('reads the environment in config.ts alone, which commands hand it to', () => {

@@ -16,7 +16,8 @@ const port = await new Promise<number>((resolve) => {
   })
 })
 const url = `http://127.0.0.1:${port}`
-const child = spawn(binary, ['serve', `--http=127.0.0.1:${port}`, `--dir=${process.env.FOLDER}`], { stdio: 'ignore' })
+const folder = process.env.FOLDER ?? '.'
+const child = spawn(binary, ['serve', `--http=127.0.0.1:${port}`, `--dir=${folder}`], { stdio: 'ignore' })
 child.once('exit', (code) => {
   process.stderr.write(`PocketBase exited with ${code}`)
   process.exit(1)
