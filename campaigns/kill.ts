@@ -56,15 +56,17 @@ export const kill: Campaign = {
   async run(attempt) {
     const checked = await onEachEngine(attempt, (premises, onRound) => killRounds(premises, attempt, onRound))
     const groups = checked.reduce((sum, each) => sum + each)
-    return `${attempt.size} kills on each engine, ${groups} groups looked at afterwards, 0 lost, 0 half done`
+    return `${attempt.size} kills in the middle of writes on each engine, ${groups} groups looked at afterwards, 0 lost, 0 half done`
   },
 }
 
 async function killRounds(premises: Premises, { size, random }: Attempt, onRound: (round: number) => void) {
   const earlier: TrackedGroup[] = []
+  // Who dies just when all have been answered proves little, and does not count.
   let owing = 0
   let service = await premises.start()
-  for (let round = 0; round < size; round++) {
+  for (let round = 0; owing < size; round++) {
+    assert.ok(round < 2 * size, `only ${owing} of ${round} died while answers were owed`)
     const load = new Load(service.caller, `round ${round}`)
     await eventually('the load runs', () => load.acknowledged > 30)
     await pause(random() * 250)
@@ -79,9 +81,8 @@ async function killRounds(premises: Premises, { size, random }: Attempt, onRound
     await Promise.all(load.groups.map((group) => assertKept(service.caller, group)))
     earlier.push(...load.groups)
     assert.equal(await rawCount(premises.environment, 'user_group'), earlier.length)
-    onRound(round + 1)
+    onRound(owing)
   }
   await Promise.all(earlier.map((group) => assertKept(service.caller, group)))
-  assert.ok(owing >= size * 0.8, `only ${owing} of ${size} died while answers were owed`)
   return earlier.length
 }
