@@ -9,7 +9,7 @@ const usage = `npm run bench -- [--size 1000000] [--seconds 1] [--rounds 5] [--o
   --seconds  how long each round lasts (default: 1)
   --rounds   how many there are; the median counts (default: 5)
   --only     which parts to measure (default: all)
-  --smoke    seconds in all, of SQLite unless told otherwise: checks that it runs and that nothing fails; writes no results
+  --smoke    one short round, of SQLite unless told otherwise: checks that nothing fails; writes no results
 `
 
 export interface Options {

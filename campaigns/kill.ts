@@ -66,7 +66,7 @@ async function killRounds(premises: Premises, { size, random }: Attempt, onRound
   let owing = 0
   let service = await premises.start()
   for (let round = 0; owing < size; round++) {
-    assert.ok(round < 2 * size, `only ${owing} of ${round} died while answers were owed`)
+    assert.ok(round < size * 1.25 + 2, `only ${owing} of ${round} died while answers were owed`)
     const load = new Load(service.caller, `round ${round}`)
     await eventually('the load runs', () => load.acknowledged > 30)
     await pause(random() * 250)
