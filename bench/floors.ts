@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import pg from 'pg'
+import type pg from 'pg'
 import { KeyRing } from '../src/tokens/key-ring.ts'
+import { onPostgres } from '../test/support/postgres-client.ts'
 import { createPostgres } from '../test/support/postgres-server.ts'
 
 export interface Floor {
@@ -62,26 +63,26 @@ function sealFloor(times: number): Floor {
 
 async function postgresFloors(times: number): Promise<Floor[]> {
   const server = await createPostgres()
-  await server.start()
-  const client = new pg.Client({ connectionString: server.url })
   try {
-    await client.connect()
-    await client.query('create table floor (id bigint primary key, name text unique, value text)')
-    await client.query(`insert into floor select n, 'name ' || n, 'value' from generate_series(0, 999) as n`)
-    const began = process.cpuUsage()
-    const asked = Math.ceil(times / 10)
-    for (let at = 0; at < asked; at++)
-      await client.query({
-        name: 'floor',
-        text: 'select id, value from floor where name = $1',
-        values: [`name ${at % 1_000}`],
-      })
-    const { user, system } = process.cpuUsage(began)
-    return [{ name: 'PostgreSQL: prepared select, client side', cpu: (user + system) / asked }]
+    await server.start()
+    return await onPostgres(server.url, (client) => selectFloor(client, Math.ceil(times / 10)))
   } finally {
-    await client.end()
     await server.remove()
   }
+}
+
+async function selectFloor(client: pg.Client, asked: number): Promise<Floor[]> {
+  await client.query('create table floor (id bigint primary key, name text unique, value text)')
+  await client.query(`insert into floor select n, 'name ' || n, 'value' from generate_series(0, 999) as n`)
+  const began = process.cpuUsage()
+  for (let at = 0; at < asked; at++)
+    await client.query({
+      name: 'floor',
+      text: 'select id, value from floor where name = $1',
+      values: [`name ${at % 1_000}`],
+    })
+  const { user, system } = process.cpuUsage(began)
+  return [{ name: 'PostgreSQL: prepared select, client side', cpu: (user + system) / asked }]
 }
 
 function perPiece(times: number, work: () => void): number {

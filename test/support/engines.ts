@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
+import { onPostgres } from './postgres-client.ts'
 
 /** The settings that name a new, empty database and its master key. */
 export interface FreshDatabase {
@@ -53,11 +53,5 @@ const postgres: Engine = {
 export const engines: readonly Engine[] = [sqlite, postgres]
 
 async function onServer(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  await onPostgres(url, (client) => client.query(statement))
 }

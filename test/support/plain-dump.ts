@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import pg from 'pg'
+import type pg from 'pg'
+import { onPostgres } from './postgres-client.ts'
 import { sqlitePath } from './raw-database.ts'
 import type { Environment } from './service-process.ts'
 
@@ -37,24 +38,20 @@ interface Dialect {
 }
 
 async function withConnection<T>(
-  environment: Environment,
+  { DATABASE_URL = '' }: Environment,
   use: (ask: Ask, dialect: Dialect) => Promise<T>,
 ): Promise<T> {
-  if (environment.DATABASE_URL?.startsWith('sqlite:')) {
-    const connection = new DatabaseSync(sqlitePath(environment), { timeout: 5_000 })
+  if (DATABASE_URL.startsWith('sqlite:')) {
+    const connection = new DatabaseSync(sqlitePath({ DATABASE_URL }), { timeout: 5_000 })
     try {
       return await use(async (statement) => connection.prepare(statement).all(), sqlite(connection))
     } finally {
       connection.close()
     }
   }
-  const client = new pg.Client({ connectionString: environment.DATABASE_URL })
-  await client.connect()
-  try {
-    return await use(async (statement) => (await client.query<Row>(statement)).rows, postgres(client))
-  } finally {
-    await client.end()
-  }
+  return onPostgres(DATABASE_URL, (client) =>
+    use(async (statement) => (await client.query<Row>(statement)).rows, postgres(client)),
+  )
 }
 
 const sqlite = (connection: DatabaseSync): Dialect => ({

@@ -16,7 +16,7 @@ import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
+import { onPostgres } from './postgres-client.ts'
 
 interface Binaries {
   initdb: string
@@ -123,11 +123,8 @@ function reachable(binaries: Binaries, folder: string, owner: Owner): Binaries {
 
 async function answering(url: string, server: ChildProcess): Promise<void> {
   for (let tries = 0; ; tries++) {
-    const client = new pg.Client({ connectionString: url })
     try {
-      await client.connect()
-      await client.end()
-      return
+      return await onPostgres(url, async () => {})
     } catch (error) {
       if (tries > 300 || server.exitCode !== null) throw error
       await pause(50)

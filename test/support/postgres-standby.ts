@@ -1,11 +1,14 @@
 import { chmodSync, chownSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import pg from 'pg'
+import { onPostgres } from './postgres-client.ts'
 import { createPostgres, type PostgresServer } from './postgres-server.ts'
 
-/** Without the log, which the standby fetches itself, and what belongs to the running process. */
-const leftOut = /^(pg_wal|pg_replslot|pg_stat_tmp)\/.|^postmaster\.|^standby\.signal$/
+/**
+ * Without the log, which the standby fetches itself, and what belongs to the running process: of that, pg_internal.init
+ * goes and comes, and may be gone before it is copied.
+ */
+const leftOut = /^(pg_wal|pg_replslot|pg_stat_tmp)\/.|^postmaster\.|^standby\.signal$|(^|\/)pg_internal\.init/
 
 /** A copy of a running server that follows it. */
 export async function standbyOf(
@@ -25,13 +28,12 @@ export async function standbyOf(
 
 /** What pg_basebackup makes, by the same functions of the server. */
 export async function copyFiles(running: PostgresServer, folder: string): Promise<void> {
-  const backup = new pg.Client({ connectionString: running.url })
-  await backup.connect()
-  await backup.query(`select pg_backup_start('copy', fast => true)`)
   const filter = (path: string) => !leftOut.test(relative(running.data, path))
-  cpSync(running.data, folder, { recursive: true, filter })
-  const { rows } = await backup.query('select labelfile from pg_backup_stop(wait_for_archive => false)')
-  await backup.end()
+  const { rows } = await onPostgres(running.url, async (backup) => {
+    await backup.query(`select pg_backup_start('copy', fast => true)`)
+    cpSync(running.data, folder, { recursive: true, filter })
+    return backup.query('select labelfile from pg_backup_stop(wait_for_archive => false)')
+  })
   writeFileSync(join(folder, 'backup_label'), rows[0].labelfile)
 }
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import pg from 'pg'
+import { onPostgres } from './postgres-client.ts'
 import type { Environment } from './service-process.ts'
 
 type RawRow = Record<string, unknown>
@@ -14,15 +14,7 @@ export async function rawSql({ DATABASE_URL = '' }: Environment, statement: stri
       connection.close()
     }
   }
-  const client = new pg.Client({ connectionString: DATABASE_URL })
-  // One that breaks fails the statement it is used for, and nothing else.
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return (await client.query<RawRow>(statement)).rows
-  } finally {
-    await client.end()
-  }
+  return onPostgres(DATABASE_URL, async (client) => (await client.query<RawRow>(statement)).rows)
 }
 
 export async function rawCount(environment: Environment, fromWhere: string): Promise<number> {
