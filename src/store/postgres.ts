@@ -30,12 +30,10 @@ import {
 import { connect, openPool, type PostgresOptions } from './postgres-pool.ts'
 import { askServer } from './postgres-query.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
-import { apart, performTogether, type SharedWrite } from './shared-writes.ts'
-import { waitBriefly } from './wait-briefly.ts'
+import { performTogether, type SharedWrite } from './shared-writes.ts'
+import { WriteQueue } from './write-queue.ts'
 
 const migrationLock = 7_264_910_358
-const mostTogether = 200
-const sharePatience = 1_000
 /** Times. Where one commit follows the other, asking for the version brings nothing, and cost a twelfth of such a mix. */
 const unaskedBehindChange = 16
 
@@ -47,8 +45,7 @@ class Postgres implements Database {
   readonly engine = 'postgres'
   readonly #pool: pg.Pool
   readonly #sharedReads: SharedReads
-  #sharedWrites: SharedWrite[] = []
-  #isSharing = false
+  readonly #sharedWrites = new WriteQueue((writes) => this.#share(writes))
   #commits = 0
   #version: Version | undefined
   #unasked = 0
@@ -89,11 +86,7 @@ class Postgres implements Database {
 
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    this.#sharedWrites.push({ order, work, resolve: resolve as SharedWrite['resolve'], reject })
-    if (!this.#isSharing) {
-      this.#isSharing = true
-      setImmediate(() => void this.#shareTransactions())
-    }
+    this.#sharedWrites.add({ order, work, resolve: resolve as SharedWrite['resolve'], reject })
     return promise
   }
 
@@ -142,16 +135,7 @@ class Postgres implements Database {
     }
   }
 
-  /** The writes that wait together share a transaction, as on SQLite: while one is under way, the next gathers. */
-  async #shareTransactions(): Promise<void> {
-    while (this.#sharedWrites.length > 0) {
-      const [together, later] = apart(this.#sharedWrites, mostTogether)
-      this.#sharedWrites = later
-      await waitBriefly(this.#share(together), sharePatience)
-    }
-    this.#isSharing = false
-  }
-
+  /** The writes that wait together share a transaction, as on SQLite. */
   async #share(writes: readonly SharedWrite[]): Promise<void> {
     const began = performance.now()
     try {
