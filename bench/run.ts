@@ -26,15 +26,19 @@ const fillSpeeds: Record<string, number> = {}
 const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
 }
+/** Where no line can be written over. */
+const log = (text: string) => {
+  if (!process.stderr.isTTY) process.stderr.write(`${text}\n`)
+}
 const add = (measured: Figures) => {
   figures.push(measured)
-  if (!process.stderr.isTTY) process.stderr.write(`${measured.name}: ${measured.ratio.toFixed(2)} × bare\n`)
+  log(`${measured.name}: ${measured.ratio.toFixed(2)} × bare`)
 }
 
 const bare = await startBare()
 try {
-  if (parts.includes('sqlite')) await measureEngine(await fillSqlite(groups), [1, 2])
-  if (parts.includes('postgres')) await measureEngine(await fillPostgres(groups), [1, 2])
+  if (parts.includes('sqlite')) await measureEngine('SQLite', fillSqlite)
+  if (parts.includes('postgres')) await measureEngine('PostgreSQL', fillPostgres)
   if (parts.includes('peers')) for (const name of peers) await measurePeer(name)
 } finally {
   await bare.stop()
@@ -43,15 +47,17 @@ const floors: Floor[] = parts.includes('floors') ? await measureFloors(groups, 2
 progress('')
 report()
 
-async function measureEngine(filled: Filled, workers: readonly number[]): Promise<void> {
-  fillSpeeds[filled.engine] = filled.fillSpeed
+async function measureEngine(engine: string, fill: (groups: number) => Promise<Filled>): Promise<void> {
+  log(`${engine}: filling it with ${groups} groups`)
+  const filled = await fill(groups)
+  fillSpeeds[engine] = filled.fillSpeed
   try {
-    for (const count of workers) {
+    for (const count of [1, 2]) {
       const server = await filled.serve(count)
       try {
         // V8 compiles what has been called often enough, and each process has its share of the calls.
         for (const [index, load] of loads(count).entries())
-          await measureOne(filled.engine, count, server, load, (effort.warmUp * count) / (index === 0 ? 1 : warmed))
+          await measureOne(engine, count, server, load, (effort.warmUp * count) / (index === 0 ? 1 : warmed))
       } finally {
         await server.stop()
       }

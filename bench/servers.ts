@@ -39,7 +39,6 @@ export async function startPeer(name: (typeof peers)[number]): Promise<Server & 
 }
 
 export interface Filled {
-  engine: 'SQLite' | 'PostgreSQL'
   /** Groups a second while it was filled. */
   fillSpeed: number
   serve(workers: number): Promise<Server>
@@ -51,7 +50,6 @@ export async function fillSqlite(groups: number): Promise<Filled> {
   const environment = settings(`sqlite:${join(folder, 'bench.db')}`)
   const fillSpeed = await fill(environment, groups)
   return {
-    engine: 'SQLite',
     fillSpeed,
     serve: (workers) => startService(environment, workers),
     remove: async () => rmSync(folder, { recursive: true, force: true }),
@@ -64,7 +62,6 @@ export async function fillPostgres(groups: number): Promise<Filled> {
   const environment = settings(server.url)
   const fillSpeed = await fill(environment, groups)
   return {
-    engine: 'PostgreSQL',
     fillSpeed,
     serve: (workers) => startService(environment, workers),
     remove: () => server.remove(),
