@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { readConfig } from '../../src/config.ts'
+import { openService } from '../../src/service.ts'
+import { engines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { rawSql } from '../support/raw-database.ts'
+import { noon, type TestTeam, teamOn } from '../support/store.ts'
+import { times } from '../support/times.ts'
+
+const [, postgres = assert.fail()] = engines
+const grown = 20_000
+
+describe('a row of a table that has just grown, though PostgreSQL had planned for an empty one', () => {
+  it('is read by an index', async (t) => {
+    const rows = await rowsReadFor(t, lookUpAll)
+    assert.ok(rows > 0 && rows < grown, `${rows} rows were read`)
+  })
+
+  it('is changed by an index', async (t) => {
+    const rows = await rowsReadFor(t, rotateAll)
+    assert.ok(rows > 0 && rows < grown, `${rows} rows were read`)
+  })
+})
+
+/** Those that were read while there were few count, too. */
+async function rowsReadFor(t: TestContext, work: (team: TestTeam, tokens: string[]) => Promise<unknown>) {
+  const { sql, team, close } = await onUncountedTables(t)
+  const made = await Promise.all(times(8, (n) => team.make(`group ${n}`)))
+  let tokens = made.map(({ token }) => token)
+  // When a statement has been asked a few times, PostgreSQL keeps its plan.
+  for (const _ of times(8, String)) {
+    await lookUpAll(team, tokens)
+    tokens = await rotateAll(team, tokens)
+  }
+  await sql(`
+    insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
+      updated_at, mapping, properties)
+    select n, team_id, n, n, sha256(n::text::bytea), token_sealed, token_key, 0, created_at, updated_at, '{}', '{}'
+    from user_group, generate_series(1, ${grown}) n where provided_id = 'group 0'`)
+  await sql(`
+    insert into former_token (hash, user_group_id, rotated_at, valid_until)
+    select token_hash, id, 1, 1 from user_group where id <= ${grown}`)
+  await pause(1_100)
+  await sql('select pg_stat_reset()')
+  await work(team, tokens)
+  await close()
+  const [read] = await sql(`
+    select (select sum(seq_tup_read) from pg_stat_user_tables where relname in ('user_group', 'former_token'))
+      + (select sum(idx_tup_read) from pg_stat_user_indexes where relname in ('user_group', 'former_token')) as rows`)
+  return Number(read?.rows)
+}
+
+/** Autovacuum would count their rows again within a minute, and PostgreSQL would then make other plans by itself. */
+async function onUncountedTables(t: TestContext) {
+  const database = await postgres.freshDatabase()
+  t.after(database.remove)
+  const service = await openService(readConfig(database.environment))
+  const sql = (statement: string) => rawSql(database.environment, statement)
+  for (const table of ['user_group', 'former_token']) {
+    await sql(`alter table ${table} set (autovacuum_enabled = off)`)
+    await sql(`vacuum analyze ${table}`)
+  }
+  const { id } = await service.store.teams.create('A team', noon)
+  const close = async () => {
+    await service.store.close()
+    // What a connection has read is added up when it ends.
+    await eventually('the service has left', async () => {
+      const open = await sql(`
+        select from pg_stat_activity where datname = current_database() and application_name = 'user-group-service'`)
+      return open.length === 0
+    })
+  }
+  return { sql, team: teamOn(service, id, null), close }
+}
+
+/** Many together, and one alone. */
+async function rotateAll(team: TestTeam, [first = '', ...others]: string[]): Promise<string[]> {
+  return [await team.rotate(first), ...(await Promise.all(others.map((token) => team.rotate(token))))]
+}
+
+async function lookUpAll(team: TestTeam, tokens: string[]): Promise<void> {
+  const [first = ''] = tokens
+  await Promise.all(tokens.map((token) => team.verify(token)))
+  await Promise.all(tokens.map((_, n) => team.userGroups.find(`group ${n}`)))
+  await team.verify(first)
+  await team.userGroups.find('group 0')
+}
