@@ -10,22 +10,52 @@ import { noon, type TestTeam, teamOn } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 const [, postgres = assert.fail()] = engines
-const grown = 20_000
+const many = 20_000
 
-describe('a row of a table that has just grown, though PostgreSQL had planned for an empty one', () => {
-  it('is read by an index', async (t) => {
-    const rows = await rowsReadFor(t, lookUpAll)
-    assert.ok(rows > 0 && rows < grown, `${rows} rows were read`)
+type Sql = (statement: string) => Promise<Record<string, unknown>[]>
+
+describe('PostgreSQL finds a row by an index', () => {
+  it('for a look-up in a table that has just grown, though it had planned for an empty one', async (t) => {
+    assertFew(await rowsReadFor(t, grow, lookUpAll))
   })
 
-  it('is changed by an index', async (t) => {
-    const rows = await rowsReadFor(t, rotateAll)
-    assert.ok(rows > 0 && rows < grown, `${rows} rows were read`)
+  it('for a rotation in a table that has just grown, though it had planned for an empty one', async (t) => {
+    assertFew(await rowsReadFor(t, grow, rotateAll))
+  })
+
+  it('for a rotation of what has been rotated many times, though it might expect to come across a former token soon', async (t) => {
+    assertFew(await rowsReadFor(t, rotateOften, rotateAll))
   })
 })
 
+function assertFew(rows: number): void {
+  assert.ok(rows > 0 && rows < many, `${rows} rows were read`)
+}
+
+async function grow(sql: Sql): Promise<void> {
+  await sql(`
+    insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
+      updated_at, mapping, properties)
+    select n, team_id, n, n, sha256(n::text::bytea), token_sealed, token_key, 0, created_at, updated_at, '{}', '{}'
+    from user_group, generate_series(1, ${many}) n where provided_id = 'group 0'`)
+  await sql(`
+    insert into former_token (hash, user_group_id, rotated_at, valid_until)
+    select token_hash, id, 1, 1 from user_group where id <= ${many}`)
+}
+
+async function rotateOften(sql: Sql): Promise<void> {
+  await sql(`
+    insert into former_token (hash, user_group_id, rotated_at, valid_until)
+    select sha256((id || ' ' || n)::bytea), id, 1, 1 from user_group, generate_series(1, ${many / 8}) n`)
+  await sql('analyze former_token')
+}
+
 /** Those that were read while there were few count, too. */
-async function rowsReadFor(t: TestContext, work: (team: TestTeam, tokens: string[]) => Promise<unknown>) {
+async function rowsReadFor(
+  t: TestContext,
+  change: (sql: Sql) => Promise<void>,
+  work: (team: TestTeam, tokens: string[]) => Promise<unknown>,
+): Promise<number> {
   const { sql, team, close } = await onUncountedTables(t)
   const made = await Promise.all(times(8, (n) => team.make(`group ${n}`)))
   let tokens = made.map(({ token }) => token)
@@ -34,14 +64,7 @@ async function rowsReadFor(t: TestContext, work: (team: TestTeam, tokens: string
     await lookUpAll(team, tokens)
     tokens = await rotateAll(team, tokens)
   }
-  await sql(`
-    insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
-      updated_at, mapping, properties)
-    select n, team_id, n, n, sha256(n::text::bytea), token_sealed, token_key, 0, created_at, updated_at, '{}', '{}'
-    from user_group, generate_series(1, ${grown}) n where provided_id = 'group 0'`)
-  await sql(`
-    insert into former_token (hash, user_group_id, rotated_at, valid_until)
-    select token_hash, id, 1, 1 from user_group where id <= ${grown}`)
+  await change(sql)
   await pause(1_100)
   await sql('select pg_stat_reset()')
   await work(team, tokens)
@@ -57,7 +80,7 @@ async function onUncountedTables(t: TestContext) {
   const database = await postgres.freshDatabase()
   t.after(database.remove)
   const service = await openService(readConfig(database.environment))
-  const sql = (statement: string) => rawSql(database.environment, statement)
+  const sql: Sql = (statement) => rawSql(database.environment, statement)
   for (const table of ['user_group', 'former_token']) {
     await sql(`alter table ${table} set (autovacuum_enabled = off)`)
     await sql(`vacuum analyze ${table}`)
