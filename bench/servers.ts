@@ -77,7 +77,7 @@ function startService(environment: Record<string, string>, workers: number): Pro
   // As `npm start` does.
   return start(
     process.execPath,
-    ['--max-semi-space-size=8', '--heap-growing-percent=15', ugs, 'serve'],
+    ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring', ugs, 'serve'],
     { ...environment, ...own },
     listening,
   )

@@ -75,7 +75,7 @@ export class Reader {
     const { scripts } = JSON.parse(read('package.json'))
     assert.equal(
       scripts.start,
-      'exec node --max-semi-space-size=8 --heap-growing-percent=15 bin/ugs.mjs serve',
+      'exec node --max-semi-space-size=8 --heap-growing-percent=15 --no-allocation-site-pretenuring bin/ugs.mjs serve',
       'startService() runs what bin/ugs.mjs loads',
     )
     await this.#service?.stop()

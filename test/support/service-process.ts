@@ -8,7 +8,7 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const NODE_COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 
 // As in `npm start`.
-const smallHeap = ['--max-semi-space-size=8', '--heap-growing-percent=15']
+const smallHeap = ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring']
 
 export const testApiToken = 'uga_test_only_0123456789abcdefghij'
 
