@@ -5,14 +5,15 @@ export type Values = readonly Value[]
 
 /**
  * The text that asks a statement for many at once, in PostgreSQL's words. Its values come as one array for each $n.
- * A select or an update says first for whom each row is, counted from 1; an insert gives the rows as they are.
+ * A select or an update says first for whom each row is, counted from 1; an insert gives the rows as they are. With
+ * `offset 0` each asker is looked up: without, PostgreSQL may go through the rows instead, and look for their askers.
  */
 export function textForMany({ text, types = [] }: Statement<Row>): string {
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')
   const columns = types.map((_, index) => `v${index + 1}`).join(', ')
   const many = `unnest(${arrays}) with ordinality as asked (${columns}, asker)`
   const one = text.replaceAll(/\$(\d+)/g, 'asked.v$1')
-  if (one.startsWith('select')) return `select asked.asker, found.* from ${many}, lateral (${one}) as found`
+  if (one.startsWith('select')) return `select asked.asker, found.* from ${many}, lateral (${one} offset 0) as found`
   if (one.startsWith('insert')) return one.replace(/values \(([^()]*)\)/, (_, list) => `select ${list} from ${many}`)
   return one.replace(/\bwhere\b/, () => `from ${many} where`).replace(/\breturning\b/, 'returning asked.asker,')
 }

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { type Query, type Row, sql } from './database.ts'
-import { forgetOldPlans } from './postgres-plans.ts'
 import { askServer } from './postgres-query.ts'
 
 const begin = { statement: sql`begin`, values: [] }
@@ -13,12 +12,11 @@ const rollback = { statement: sql`rollback`, values: [] }
  */
 export class Conversation {
   readonly #client: pg.PoolClient
-  #untold: Query[]
+  #untold: Query[] = [begin]
   #hasBegun = false
 
   constructor(client: pg.PoolClient) {
     this.#client = client
-    this.#untold = [...forgetOldPlans(client), begin]
   }
 
   tell(query: Query): void {

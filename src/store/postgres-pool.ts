@@ -8,11 +8,15 @@ import { clientFor } from './postgres-hosts.ts'
 const patience = 5_000
 
 // Asynchronous commits, set for a database or a user, would be ours too, and what was acknowledged could be lost. All else
-// waits for the disk. The name is that of no other connection, to this server or another. All that is asked for is found
-// by an index: PostgreSQL would read a whole table where it expects to come across one of many soon, and there may be none.
-// To compile such a plan would take longer than all else.
+// waits for the disk. The name is that of no other connection, to this server or another.
+//
+// Every row is looked up by an index. PostgreSQL would rather read all rows where it expects few, and tables grow faster
+// than it counts; or where it expects to come across one of many soon, and there may be none. So it gets no choice. To
+// compile a plan for which there is no index takes longer than to run it.
 const prepareSession = `
   set enable_seqscan = off;
+  set enable_hashjoin = off;
+  set enable_mergejoin = off;
   set jit = off;
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';
   select set_config('ugs.connection', gen_random_uuid()::text, false)`

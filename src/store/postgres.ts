@@ -27,7 +27,6 @@ import {
   translate,
   UnknownOutcome,
 } from './postgres-errors.ts'
-import { forgetOldPlans } from './postgres-plans.ts'
 import { connect, openPool, type PostgresOptions } from './postgres-pool.ts'
 import { askServer } from './postgres-query.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
@@ -126,9 +125,8 @@ class Postgres implements Database {
     const client = await connect(this.#pool)
     let broken: Error | undefined
     try {
-      const first = forgetOldPlans(client)
-      const answers = await askServer(client, [...first, ...round.map(asOne)])
-      return round.map((asked, index) => ofEach(asked, answers[first.length + index] ?? []))
+      const answers = await askServer(client, round.map(asOne))
+      return round.map((asked, index) => ofEach(asked, answers[index] ?? []))
     } catch (error) {
       if (isSpent(error)) broken = error as Error
       throw error
