@@ -8,7 +8,7 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const NODE_COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 
 // As in `npm start`.
-const smallHeap = ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring']
+const v8Flags = ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring']
 
 export const testApiToken = 'uga_test_only_0123456789abcdefghij'
 
@@ -47,7 +47,7 @@ export async function startService(
   environment: Environment,
   { under = [], program = main }: Started = {},
 ): Promise<ServiceProcess> {
-  const [command = '', ...args] = [...under, process.execPath, ...smallHeap, program, 'serve']
+  const [command = '', ...args] = [...under, process.execPath, ...v8Flags, program, 'serve']
   const child = untilTheEnd(
     spawn(command, args, {
       env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
