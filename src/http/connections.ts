@@ -33,17 +33,31 @@ interface Connection {
   ahead: number
 }
 
-/** Keeps the requests of a connection in their order. */
+/** Keeps the requests of each open connection in their order. */
 export class ExchangesUnderWay {
-  readonly #connections = new WeakMap<Socket, Connection>()
+  readonly #connections = new Map<Socket, Connection>()
   readonly #waiting = new Set<Connection>()
   readonly #ending = new WeakSet<Socket>()
   #ahead = 0
 
+  get sockets(): Iterable<Socket> {
+    return this.#connections.keys()
+  }
+
+  open(socket: Socket): void {
+    const connection = { socket, last: undefined, before: undefined, ahead: 0 }
+    this.#connections.set(socket, connection)
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+      this.#count(connection, -connection.ahead)
+    })
+  }
+
   /** Lets a request proceed once the answer before it on the same connection is gone. */
   begin(exchange: Exchange, proceed: () => void): void {
     const { socket } = exchange.request
-    const connection = this.#connections.get(socket) ?? this.#open(socket)
+    const connection = this.#connections.get(socket)
+    if (connection === undefined) return
     const { last } = connection
     const isNext = last === undefined || last.response.writableFinished
     connection.before = isNext ? undefined : last
@@ -59,13 +73,6 @@ export class ExchangesUnderWay {
     }
     if (isNext) proceed()
     else this.#wait(connection, last, proceed)
-  }
-
-  #open(socket: Socket): Connection {
-    const connection = { socket, last: undefined, before: undefined, ahead: 0 }
-    this.#connections.set(socket, connection)
-    socket.once('close', () => this.#count(connection, -connection.ahead))
-    return connection
   }
 
   /**

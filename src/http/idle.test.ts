@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { ExchangesUnderWay } from './connections.ts'
 import { hangUpOnIdle } from './idle.ts'
 
 const idle = 600
@@ -16,7 +17,9 @@ it('a connection is closed when nothing has come or gone for a while, and not wh
     }
     response.end()
   })
-  hangUpOnIdle(server, idle)
+  const underWay = new ExchangesUnderWay()
+  server.on('connection', (socket) => underWay.open(socket))
+  hangUpOnIdle(server, underWay, idle)
   t.after(() => server.closeAllConnections())
   t.after(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -8,17 +8,14 @@ export const idleFor = 72_000
  * Hangs up where nothing has come or gone for a while. Node would too, but with a timer that it makes for every answer
  * and clears at the next request.
  */
-export function hangUpOnIdle(server: Server, time = idleFor): void {
-  const connections = new Map<Socket, { bytes: number; since: number }>()
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, { bytes: 0, since: performance.now() })
-    socket.once('close', () => connections.delete(socket))
-  })
+export function hangUpOnIdle(server: Server, open: { readonly sockets: Iterable<Socket> }, time = idleFor): void {
+  const lastSeen = new WeakMap<Socket, { bytes: number; since: number }>()
   const look = () => {
     const now = performance.now()
-    for (const [socket, seen] of connections) {
+    for (const socket of open.sockets) {
       const bytes = socket.bytesRead + socket.bytesWritten
-      if (bytes !== seen.bytes) connections.set(socket, { bytes, since: now })
+      const seen = lastSeen.get(socket)
+      if (bytes !== seen?.bytes) lastSeen.set(socket, { bytes, since: now })
       else if (now - seen.since >= time) socket.destroy()
     }
   }

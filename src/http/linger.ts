@@ -23,8 +23,15 @@ export function lingerWhenClosing(server: Server): void {
 export function endWith(socket: Socket, text = ''): void {
   if (socket.writableEnded) return
   limitReading(socket)
-  // When the other side has ended too, the socket is destroyed by itself.
-  socket.end(text, () => hangUpLater(socket))
+  // Nothing would be sent all the same, and waited for.
+  if (text !== '') socket.write(text)
+  // When the other side has ended too, the socket is destroyed by itself, and a timer would only keep it.
+  socket.end(() => {
+    const hangUp = hangUpLater(socket)
+    socket.once('close', () => clearTimeout(hangUp))
+  })
+  // Node ends it once more when the other side does, and would make an error of that.
+  socket.end = () => socket
 }
 
 /**

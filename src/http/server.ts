@@ -186,14 +186,15 @@ export function createHttpServer(options: ServerOptions): Server {
   // Who has said all there is to say may still wait for the answer; Node would hang up on them. Its types leave this out.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket: Socket) => {
+    underWay.open(socket)
     socket.on('end', () => {
       // To Node it is an error to end within a request, but for one that asks for another protocol.
       if (underWay.isCutShort(socket)) refuse({ error: new Error('the request ended early'), socket })
     })
   })
   lingerWhenClosing(server)
-  hangUpOnIdle(server)
-  const lookAtReader = hangUpOnSlowReaders(server)
+  hangUpOnIdle(server, underWay)
+  const lookAtReader = hangUpOnSlowReaders(server, underWay)
   return server
 }
 

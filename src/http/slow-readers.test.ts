@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { hangUpOnSlowReaders } from './slow-readers.ts'
 
@@ -16,7 +17,9 @@ it('those who have stopped reading are cut off when too much waits for all, and 
     exchange.send(pieces)
     lookAtReader(exchange)
   })
-  const lookAtReader = hangUpOnSlowReaders(server)
+  const underWay = new ExchangesUnderWay()
+  server.on('connection', (socket) => underWay.open(socket))
+  const lookAtReader = hangUpOnSlowReaders(server, underWay)
   t.after(() => server.closeAllConnections())
   t.after(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -13,14 +13,12 @@ const largeUnsent = 64 * 1024
  * cut off; and when what is not yet taken becomes too much for all, whoever holds the most of it and has stopped
  * reading. To be told of every answer.
  */
-export function hangUpOnSlowReaders(server: Server): (answered: Exchange) => void {
-  const connections = new Set<Socket>()
+export function hangUpOnSlowReaders(
+  server: Server,
+  open: { readonly sockets: Iterable<Socket> },
+): (answered: Exchange) => void {
   const answers = new WeakMap<Socket, Exchange>()
   const progress = new WeakMap<Socket, { written: number; since: number }>()
-  server.on('connection', (socket: Socket) => {
-    connections.add(socket)
-    socket.once('close', () => connections.delete(socket))
-  })
 
   const unsentTo = (socket: Socket): number => {
     const kept = answers.get(socket)?.kept
@@ -36,7 +34,7 @@ export function hangUpOnSlowReaders(server: Server): (answered: Exchange) => voi
     return 0
   }
   const look = () => {
-    const slow = [...connections]
+    const slow = [...open.sockets]
       .map((socket) => ({ socket, unsent: unsentTo(socket) }))
       .filter(({ unsent }) => unsent > 0)
       .map((reader) => ({ ...reader, stalled: stalledFor(reader.socket) }))
