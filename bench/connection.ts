@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** One keep-alive connection with one request on it at a time, parsed as little as will do. */
+/** One request at a time, on a connection for as long as the server keeps it, parsed as little as will do. */
 export class Connection {
   readonly #url: URL
   #socket: Socket
@@ -48,6 +48,7 @@ export class Connection {
     if (length < 0 || this.#received.length < end + 4 + length) return
     const body = this.#received.toString('latin1', end + 4, end + 4 + length)
     this.#received = this.#received.subarray(end + 4 + length)
+    if (/\r\nconnection: close/i.test(head)) this.#socket.destroy()
     const done = this.#done
     this.#done = undefined
     done?.({ ok: head.startsWith('HTTP/1.1 2'), body })

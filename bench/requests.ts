@@ -5,6 +5,8 @@ export interface Workload {
   groups: number
   spread: number
   apiToken: string
+  /** Whether each request has a connection of its own, as those of many back ends have. */
+  isLast?: boolean
   /** What a peer is asked, when the operation is `fixed`; `numberMark` in it stands for the number of a group. */
   fixed?: string
 }
@@ -24,7 +26,7 @@ let created = 0
 export function requestsOf(workload: Workload, connection: number): NextRequest {
   const { operation, spread, apiToken } = workload
   const draw = () => Math.floor(Math.random() * spread)
-  const lookup = () => format('GET', '/api/user', apiToken, { user_group_id: groupId(draw()) })
+  const lookup = () => lookUp(draw(), workload)
   const verify = () => format('POST', '/api/verify', apiToken, { token: groupToken(draw()) })
   const create = () => format('GET', '/api/user', apiToken, { user_group_id: `new-${process.pid}-${created++}` })
   let token: string | undefined
@@ -49,6 +51,11 @@ export function requestsOf(workload: Workload, connection: number): NextRequest 
     if (fromRotation) token = /"token":"([^"]+)"/.exec(fromRotation)?.[1] ?? token
     return kind < 0.1 ? create() : Math.random() < 0.5 ? lookup() : verify()
   }
+}
+
+export function lookUp(index: number, { apiToken, isLast }: Workload): string {
+  const text = format('GET', '/api/user', apiToken, { user_group_id: groupId(index) })
+  return isLast ? text.replace('\r\n', '\r\nConnection: close\r\n') : text
 }
 
 export function format(method: string, path: string, apiToken: string, body: object, scheme = 'Token'): string {

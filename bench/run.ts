@@ -91,9 +91,17 @@ function workloads(workers: number): Workload[] {
     { ...common, name: 'verify', operation: 'verify', spread: hot },
   ]
   if (workers > 1) return reads
+  const apart: Workload = {
+    ...common,
+    name: 'look-up, a connection each',
+    operation: 'lookup',
+    spread: hot,
+    isLast: true,
+  }
   const cold = reads.map((workload) => ({ ...workload, name: `${workload.name}, all groups`, spread: groups }))
   return [
     ...reads,
+    apart,
     ...(groups > hot ? cold : []),
     { ...common, name: 'create', operation: 'create', spread: hot },
     { ...common, name: 'rotate', operation: 'rotate', spread: hot },

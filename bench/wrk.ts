@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LoadOrder, LoadResult } from './generator.ts'
-import { format, groupId, groupToken, numberMark, type Workload } from './requests.ts'
+import { format, groupToken, lookUp, numberMark, type Workload } from './requests.ts'
 
 const isThere = spawnSync('wrk', ['--version']).error === undefined
 
@@ -38,7 +38,7 @@ function errorsIn(text: string): number {
 }
 
 const bodies: Partial<Record<Workload['operation'], (workload: Workload) => string>> = {
-  lookup: ({ apiToken }) => format('GET', '/api/user', apiToken, { user_group_id: groupId(0) }),
+  lookup: (workload) => lookUp(0, workload),
   verify: ({ apiToken }) => format('POST', '/api/verify', apiToken, { token: groupToken(0) }),
   fixed: ({ fixed = '' }) => fixed,
 }
