@@ -8,6 +8,8 @@ export interface Campaign {
   /** The size of the published result, and the one that is part of `npm test`: a few seconds. */
   full: number
   brief: number
+  /** With less of it there is nothing to prove. */
+  least?: number
   /** What this machine would need for it and has not, if anything: it is then left out, and proves nothing. */
   lacks?(): string | undefined
   /** Faults planted in the service on purpose. The campaign must find each: one that cannot fail proves nothing. */

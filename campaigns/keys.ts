@@ -10,6 +10,8 @@ export const keys: Campaign = {
   unit: 'user groups on each engine',
   full: 1_000_000,
   brief: 2_000,
+  // Fewer are sealed anew before anybody can interfere.
+  least: 2_000,
   bugs: {
     'a seal that fits every row': {
       shows: /opened although it was moved/,
@@ -47,7 +49,7 @@ export const keys: Campaign = {
       await stealDatabase(premises)
       const replaced = await replaceKeyUnderLoad(premises, attempt, noteOf(attempt, name))
       const { service, environment } = replaced
-      const attacked = await attackTokens(service.caller, environment, Math.min(attempt.size / 20, 700))
+      const attacked = await attackTokens(service.caller, environment, Math.min(Math.floor(attempt.size / 20), 700))
       return { ...replaced, attacks: replaced.attacks + attacked + (await attackLookupKey(environment)) }
     })
     const sum = (count: (result: (typeof each)[number]) => number) => each.map(count).reduce((a, b) => a + b)

@@ -74,11 +74,11 @@ function refuse(reason: string): never {
   process.exit(2)
 }
 
-function chosenSize({ full, brief }: Campaign): number {
+function chosenSize({ full, brief, least = 1 }: Campaign): number {
   if (values.size === 'full') return full
   const chosen = Number(values.size ?? brief)
-  if (Number.isSafeInteger(chosen) && chosen > 0) return chosen
-  refuse('--size must be a whole number above 0, or "full".')
+  if (Number.isSafeInteger(chosen) && chosen >= least) return chosen
+  refuse(`--size must be a whole number, ${least} or more, or "full".`)
 }
 
 function chosenSeed(): number {

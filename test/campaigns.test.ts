@@ -23,13 +23,14 @@ async function prove(args: readonly string[], environment = process.env) {
 
 describe('a campaign refuses what makes no sense, and says why', () => {
   for (const [args, reason] of [
-    [['--size', '0'], '--size must be a whole number above 0, or "full".'],
-    [['--seed', 'same'], '--seed must be a whole number, as a run prints it.'],
-    [['--bug', 'none'], 'There is no bug "none" to plant; there are: '],
-    [['--quick'], "Unknown option '--quick'."],
+    [['kill', '--size', '0'], '--size must be a whole number, 1 or more, or "full".'],
+    [['keys', '--size', '1999'], '--size must be a whole number, 2000 or more, or "full".'],
+    [['kill', '--seed', 'same'], '--seed must be a whole number, as a run prints it.'],
+    [['kill', '--bug', 'none'], 'There is no bug "none" to plant; there are: '],
+    [['kill', '--quick'], "Unknown option '--quick'."],
   ] as const)
     it(args.join(' '), async () => {
-      const { code, stdout, stderr } = await prove(['kill', ...args])
+      const { code, stdout, stderr } = await prove(args)
       assert.deepEqual([code, stdout], [2, ''])
       assert.ok(stderr.startsWith(reason), stderr)
       assert.ok(stderr.endsWith(' See npm run prove:<campaign> -- --help.\n'), stderr)
