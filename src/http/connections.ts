@@ -57,6 +57,7 @@ export class ExchangesUnderWay {
   begin(exchange: Exchange, proceed: () => void): void {
     const { socket } = exchange.request
     const connection = this.#connections.get(socket)
+    // It is gone.
     if (connection === undefined) return
     const { last } = connection
     const isNext = last === undefined || last.response.writableFinished
