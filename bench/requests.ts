@@ -6,7 +6,7 @@ export interface Workload {
   spread: number
   apiToken: string
   /** Whether each request has a connection of its own, as those of many back ends have. */
-  isLast?: boolean
+  ownConnection?: boolean
   /** What a peer is asked, when the operation is `fixed`; `numberMark` in it stands for the number of a group. */
   fixed?: string
 }
@@ -53,9 +53,9 @@ export function requestsOf(workload: Workload, connection: number): NextRequest 
   }
 }
 
-export function lookUp(index: number, { apiToken, isLast }: Workload): string {
+export function lookUp(index: number, { apiToken, ownConnection }: Workload): string {
   const text = format('GET', '/api/user', apiToken, { user_group_id: groupId(index) })
-  return isLast ? text.replace('\r\n', '\r\nConnection: close\r\n') : text
+  return ownConnection ? text.replace('\r\n', '\r\nConnection: close\r\n') : text
 }
 
 export function format(method: string, path: string, apiToken: string, body: object, scheme = 'Token'): string {

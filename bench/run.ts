@@ -86,22 +86,13 @@ function loads(workers: number): Load[] {
 
 function workloads(workers: number): Workload[] {
   const common = { groups, apiToken }
-  const reads: Workload[] = [
-    { ...common, name: 'look-up', operation: 'lookup', spread: hot },
-    { ...common, name: 'verify', operation: 'verify', spread: hot },
-  ]
+  const lookUp: Workload = { ...common, name: 'look-up', operation: 'lookup', spread: hot }
+  const reads: Workload[] = [lookUp, { ...common, name: 'verify', operation: 'verify', spread: hot }]
   if (workers > 1) return reads
-  const apart: Workload = {
-    ...common,
-    name: 'look-up, a connection each',
-    operation: 'lookup',
-    spread: hot,
-    isLast: true,
-  }
   const cold = reads.map((workload) => ({ ...workload, name: `${workload.name}, all groups`, spread: groups }))
   return [
     ...reads,
-    apart,
+    { ...lookUp, name: 'look-up, a connection each', ownConnection: true },
     ...(groups > hot ? cold : []),
     { ...common, name: 'create', operation: 'create', spread: hot },
     { ...common, name: 'rotate', operation: 'rotate', spread: hot },

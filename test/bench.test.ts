@@ -17,7 +17,7 @@ function bench(...args: string[]) {
 it('the benchmark runs, no request of it fails, and it leaves nothing behind', () => {
   const { status, stdout, stderr } = bench('--smoke', '--size', '200')
   assert.equal(status, 0, stdout + stderr)
-  for (const operation of ['look-up', 'verify', 'create', 'rotate', 'mix'])
+  for (const operation of ['look-up', 'look-up, a connection each', 'verify', 'create', 'rotate', 'mix'])
     assert.match(stdout, new RegExp(`SQLite: ${operation}`))
   assert.deepEqual(readdirSync(folder), [])
 })

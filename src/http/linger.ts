@@ -23,7 +23,7 @@ export function lingerWhenClosing(server: Server): void {
 export function endWith(socket: Socket, text = ''): void {
   if (socket.writableEnded) return
   limitReading(socket)
-  // Nothing would be sent all the same, and waited for.
+  // An empty text would be written too, and waited for.
   if (text !== '') socket.write(text)
   // When the other side has ended too, the socket is destroyed by itself, and a timer would only keep it.
   socket.end(() => {
