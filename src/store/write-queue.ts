@@ -4,20 +4,28 @@ import { waitBriefly } from './wait-briefly.ts'
 const mostTogether = 200
 const sharePatience = 1_000
 const gatherPatience = 10
+/**
+ * Of those waited for. Where nobody comes back, others come: in the time of one transaction about half as many as shared
+ * it, for that is how they came to be so many.
+ */
+const mostInVain = 1 / 4
 /** Transactions. Where those who were answered do not come back, waiting for them brings nothing. */
 const unawaitedBehindVain = 16
 
 /**
  * Writes that share transactions, one behind the other: while one is under way, the next gathers. Those who have just been
- * answered often write again at once, and if the next did not wait for them, the two halves would take turns for good,
- * with twice as many transactions. So it waits, but no longer than the last one took.
+ * answered often write again at once, and if the next did not wait for them, they would fall into parts that take turns
+ * for good, with a transaction for each. So it waits, but no longer than the last one took.
  */
 export class WriteQueue {
   readonly #share: (writes: readonly SharedWrite[]) => Promise<void>
   #waiting: SharedWrite[] = []
   #isSharing = false
+  #answered = 0
+  /** Of those answered, as many as have not come back. */
+  #missing = 0
+  #endOfPatience = 0
   #unawaited = 0
-  #enough = Number.POSITIVE_INFINITY
   #begin: () => void = () => {}
 
   constructor(share: (writes: readonly SharedWrite[]) => Promise<void>) {
@@ -30,40 +38,43 @@ export class WriteQueue {
 
   add(write: SharedWrite): void {
     this.#waiting.push(write)
-    if (this.#waiting.length >= this.#enough) this.#begin()
+    this.#missing -= 1
+    if (this.#isComplete) this.#begin()
     if (this.#isSharing) return
     this.#isSharing = true
     setImmediate(() => void this.#shareAll())
   }
 
+  get #isComplete(): boolean {
+    return this.#missing <= 0 || this.#waiting.length >= mostTogether
+  }
+
   async #shareAll(): Promise<void> {
-    let answered = 0
-    let took = 0
     while (this.#waiting.length > 0) {
       if (this.#unawaited > 0) this.#unawaited -= 1
-      else await this.#gather(answered, Math.min(took, gatherPatience))
+      else await this.#gather()
       const [together, later] = apart(this.#waiting, mostTogether)
       this.#waiting = later
       const began = performance.now()
       await waitBriefly(this.#share(together), sharePatience)
-      took = performance.now() - began
-      answered = together.length
+      const ended = performance.now()
+      this.#endOfPatience = ended + Math.min(ended - began, gatherPatience)
+      this.#answered = together.length
+      this.#missing = together.length
     }
     this.#isSharing = false
   }
 
-  /** Waits for as many again as there were, but not for long. */
-  async #gather(answered: number, milliseconds: number): Promise<void> {
-    const before = this.#waiting.length
-    const enough = Math.min(before + answered, mostTogether)
-    if (before >= enough) return
+  /** Waits until as many have come as were answered, but not for long. */
+  async #gather(): Promise<void> {
+    const milliseconds = Math.ceil(this.#endOfPatience - performance.now())
+    if (this.#isComplete || milliseconds <= 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
+    // Of a fraction of a millisecond a timer knows nothing.
     const timer = setTimeout(resolve, milliseconds)
-    this.#enough = enough
     this.#begin = resolve
     await promise
-    this.#enough = Number.POSITIVE_INFINITY
     clearTimeout(timer)
-    if (this.#waiting.length - before < answered / 2) this.#unawaited = unawaitedBehindVain
+    if (this.#missing > this.#answered * mostInVain) this.#unawaited = unawaitedBehindVain
   }
 }
