@@ -48,8 +48,8 @@ export const linearizable: Campaign = {
       rewrites: [
         {
           file: 'store/user-group-statements.ts',
-          find: 'and token_hash = $3',
-          replace: 'and (token_hash = $3 or token_hash <> $3)',
+          find: 'for update of g`',
+          replace: '`',
         },
         {
           file: 'store/user-group-statements.ts',

@@ -2,7 +2,8 @@ import type { Row, Statement } from './database.ts'
 
 /** A statement in SQLite's words: tables are declared in PostgreSQL's, and it calls three of them otherwise. */
 export function dialect({ text, givesFirstValue }: Statement<Row>): string {
-  const numbered = text.replaceAll(/\$(\d+)/g, '?$1')
+  // One who writes there is alone, and has nothing to lock.
+  const numbered = text.replaceAll(/\$(\d+)/g, '?$1').replace(/\s+for update of \w+$/, '')
   // It would make a table of its own to keep what it returns in, even if that is a number.
   if (givesFirstValue) return numbered.replace(/\s+returning \w+$/, '')
   if (!/^(create|alter) /i.test(numbered)) return numbered

@@ -15,18 +15,19 @@ export const insertUnlessThere = sharedChange<[id: number]>(
   on conflict do nothing
   returning id`
 
-/** `hasGrace`: a former token of the group is valid still. Few have one, and to look is cheaper than to end none. */
+/**
+ * Nobody else changes the group until the commit, so that it needs no second look to replace its token. `hasGrace`: a
+ * former token of the group is valid still. Few have one, and to look is cheaper than to end none.
+ */
 export const ownerOfToken = shared<[id: number, providedId: string, name: string, hasGrace: number]>('bigint', 'bytea')`
   select id, provided_id, name, case when exists (
     select 1 from former_token f where f.user_group_id = g.id and f.valid_until > f.rotated_at) then 1 else 0 end
-  from user_group g where team_id = $1 and token_hash = $2`
+  from user_group g where team_id = $1 and token_hash = $2
+  for update of g`
 
-export const replaceToken = sharedChange<[id: number]>(
-  ...['bigint', 'bigint', 'bytea', 'bytea', 'bytea', 'text', 'bigint', 'text', 'text'],
-)`
-  update user_group set token_hash = $4, token_sealed = $5, token_key = $6, token_rotated_at = $7
-  where id = $1 and team_id = $2 and token_hash = $3 and provided_id = $8 and name = $9
-  returning id`
+export const replaceToken = shared('bigint', 'bigint', 'bytea', 'bytea', 'text', 'bigint')`
+  update user_group set token_hash = $3, token_sealed = $4, token_key = $5, token_rotated_at = $6
+  where id = $1 and team_id = $2`
 
 export const rememberFormer = shared('bytea', 'bigint', 'bigint', 'bigint')`
   insert into former_token (hash, user_group_id, rotated_at, valid_until) values ($1, $2, $3, $4)`

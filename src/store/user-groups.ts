@@ -169,27 +169,23 @@ function* getOrCreate(creation: Creation): Work<statements.UserGroupRow> {
 
 function* replaceToken(rotation: Rotation): Work<statements.UserGroupRow> {
   const { actor, current, replacement, now } = rotation
-  for (;;) {
-    const [owner] = yield* run(statements.ownerOfToken, actor.teamId, current)
-    if (owner === undefined) break
-    const [groupId, providedId, name, hasGrace] = owner
-    rotation.fresh ??= replacement.seal(groupId)
-    const { hash, bytes, keyId } = rotation.fresh
-    const [replaced] = yield* run(
-      statements.replaceToken,
-      ...[groupId, actor.teamId, current, hash, bytes, keyId, now, providedId, name],
-    )
-    // Another was faster, and rotated it, deleted or renamed the group: what is there now decides.
-    if (replaced === undefined) continue
-    if (hasGrace === 1 && replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
-    yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
-    yield* record(actor, 'user_group.token_rotated', providedId, now)
-    return [groupId, providedId, name, keyId, bytes]
-  }
+  const [owner] = yield* run(statements.ownerOfToken, actor.teamId, current)
+  if (owner === undefined) return yield* ownRotation(rotation)
+  const [groupId, providedId, name, hasGrace] = owner
+  rotation.fresh ??= replacement.seal(groupId)
+  const { hash, bytes, keyId } = rotation.fresh
+  yield* run(statements.replaceToken, groupId, actor.teamId, hash, bytes, keyId, now)
+  if (hasGrace === 1 && replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
+  yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
+  yield* record(actor, 'user_group.token_rotated', providedId, now)
+  return [groupId, providedId, name, keyId, bytes]
+}
+
+/** What this rotation committed before, if its answer was lost with the connection. */
+function* ownRotation({ actor, current, fresh }: Rotation): Work<statements.UserGroupRow> {
   const [former] = yield* run(statements.ownerOfFormer, actor.teamId, current)
   if (former === undefined) throw new ServiceError('token_not_found')
-  // Our own commit, whose answer was lost with the connection.
-  if (rotation.fresh !== undefined && Buffer.compare(former[4], rotation.fresh.bytes) === 0) return former
+  if (fresh !== undefined && Buffer.compare(former[4], fresh.bytes) === 0) return former
   throw new ServiceError('token_already_rotated')
 }
 

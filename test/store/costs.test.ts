@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { systemClock } from '../../src/clock.ts'
 import { readConfig } from '../../src/config.ts'
+import type { Row, Statement } from '../../src/store/database.ts'
 import { openStore } from '../../src/store/open.ts'
+import { dialect } from '../../src/store/sqlite-dialect.ts'
 import { endFormer, ownerOfToken } from '../../src/store/user-group-statements.ts'
 import { engines } from '../support/engines.ts'
 import { rawSql } from '../support/raw-database.ts'
@@ -15,8 +17,8 @@ it('a rotation looks at the former tokens in grace only, however many there were
   const { environment, remove } = await sqlite.freshDatabase()
   t.after(remove)
   await (await openStore(readConfig(environment).database, { clock: systemClock })).close()
-  const planOf = async ({ text }: { text: string }) => {
-    const steps = await rawSql(environment, `explain query plan ${text}`)
+  const planOf = async (statement: Statement<Row>) => {
+    const steps = await rawSql(environment, `explain query plan ${dialect(statement)}`)
     return steps.map(({ detail }) => String(detail)).filter((step) => step.startsWith('SEARCH'))
   }
   assert.deepEqual(await planOf(endFormer), ['SEARCH former_token USING INDEX former_token_in_grace (user_group_id=?)'])
@@ -49,7 +51,7 @@ describe('how often the service waits for PostgreSQL', () => {
         'to change': await cost(() => team.userGroups.update('acme', { name: 'Acme' }, noon)),
         'to delete': await cost(() => team.userGroups.delete('acme', noon)),
       },
-      { 'to look one up': 1, 'to create': 2, 'to rotate': 3, 'to change': 2, 'to delete': 2 },
+      { 'to look one up': 1, 'to create': 2, 'to rotate': 2, 'to change': 2, 'to delete': 2 },
     )
   })
 })

@@ -1,48 +1,70 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { onPostgres } from '../support/postgres-client.ts'
 import { noon, storeOn, type TestTeam } from '../support/store.ts'
 
 const [, postgres = assert.fail()] = engines
 
-const rawStatement = `
-  const client = new (require('pg').Client)({ connectionString: process.argv[1] })
-  client.connect().then(() => client.query(process.argv[2])).then(() => client.end())`
-
-describe('a rotation on PostgreSQL that another overtakes between its reading and its writing', () => {
+describe('rotations on PostgreSQL that find their group being changed by another', () => {
   const on = storeOn(postgres)
 
-  /** The new token is sealed between the two; nothing of this process goes on while another changes the database. */
-  async function overtaken(team: TestTeam, token: string, statement: string) {
+  /** Both rotations are under way when the other commits; what each came to is `id name`, or why it failed. */
+  async function overtaken(team: TestTeam, change: string): Promise<string[]> {
     const { tokens, store } = on.service
-    const fresh = tokens.mintForUserGroup()
-    const seal = (groupId: number) => {
-      const { DATABASE_URL } = on.database.environment
-      const { status, stderr } = spawnSync(process.execPath, ['-e', rawStatement, DATABASE_URL, statement])
-      assert.equal(status, 0, stderr.toString())
-      return tokens.sealToken(fresh, team.teamId, groupId)
-    }
     const { userGroups } = store.forTeam(team.teamId, 'tests')
-    const group = await userGroups.replaceToken(tokens.hash(token), { seal, graceSeconds: 0 }, noon)
-    assert.equal(tokens.openToken(group), fresh)
-    return group
+    const made = [await team.make('acme'), await team.make('globex')]
+    const rotate = async ({ token }: { token: string }) => {
+      const fresh = tokens.mintForUserGroup()
+      const seal = (groupId: number) => tokens.sealToken(fresh, team.teamId, groupId)
+      const group = await userGroups.replaceToken(tokens.hash(token), { seal, graceSeconds: 0 }, noon)
+      assert.equal(tokens.openToken(group), fresh)
+      assert.equal((await team.verify(fresh))?.group.providedId, group.providedId)
+      return `${group.providedId} ${group.name}`
+    }
+    const outcomes = await onPostgres(on.database.environment.DATABASE_URL, async (other) => {
+      await other.query('begin')
+      await other.query(change)
+      const rotations = Promise.all(made.map((one) => rotate(one).catch(({ code }) => code)))
+      await eventually('the rotations wait', async () => {
+        const waiting = await on.sql(`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+        return waiting.length > 0
+      })
+      await other.query('commit')
+      return rotations
+    })
+    return outcomes.toSorted()
   }
 
-  it('answers and records what the group is called by then', async () => {
+  const own = ({ teamId }: TestTeam) => `team_id = ${teamId} and provided_id = 'acme'`
+
+  it('answer and record what it is called by then', async () => {
     const team = await on.newTeam()
-    const { token } = await team.make('acme')
-    const rename = `update user_group set provided_id = 'renamed', name = 'Renamed' where team_id = ${team.teamId}`
-    const { providedId, name } = await overtaken(team, token, rename)
-    assert.deepEqual([providedId, name], ['renamed', 'Renamed'])
-    assert.equal((await team.trail()).at(-1), 'user_group.token_rotated renamed')
+    const rename = `update user_group set provided_id = 'renamed', name = 'Renamed' where ${own(team)}`
+    assert.deepEqual(await overtaken(team, rename), ['globex globex', 'renamed Renamed'])
+    const rotated = (await team.trail()).slice(2)
+    assert.deepEqual(rotated.toSorted(), ['user_group.token_rotated globex', 'user_group.token_rotated renamed'])
   })
 
-  it('finds no token where the group was deleted', async () => {
+  it('find no token where it was deleted', async () => {
     const team = await on.newTeam()
-    const { token } = await team.make('acme')
-    const gone = overtaken(team, token, `delete from user_group where team_id = ${team.teamId}`)
-    await assert.rejects(gone, { code: 'token_not_found' })
-    assert.deepEqual(await team.trail(), ['user_group.created acme'])
+    const outcomes = await overtaken(team, `delete from user_group where ${own(team)}`)
+    assert.deepEqual(outcomes, ['globex globex', 'token_not_found'])
+    assert.deepEqual((await team.trail()).slice(2), ['user_group.token_rotated globex'])
+  })
+
+  it('find the token rotated where another rotated it', async () => {
+    const team = await on.newTeam()
+    const outcomes = await overtaken(
+      team,
+      `with before as (select id, token_hash from user_group where ${own(team)}),
+        replaced as (update user_group set token_hash = sha256(token_hash) where ${own(team)})
+        insert into former_token (hash, user_group_id, rotated_at, valid_until)
+        select token_hash, id, ${noon}, ${noon} from before`,
+    )
+    assert.deepEqual(outcomes, ['globex globex', 'token_already_rotated'])
+    assert.deepEqual((await team.trail()).slice(2), ['user_group.token_rotated globex'])
   })
 })
