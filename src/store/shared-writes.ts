@@ -59,12 +59,18 @@ export function* performTogether(
   writes: readonly SharedWrite[],
   events: NewEvent[],
 ): Generator<Asked, () => void, Row[][]> {
-  const members = writes.toSorted(byOrder).map((write) => new Member(write))
+  // The members, and below what they ask, are in one order everywhere, so that two transactions wait for each other instead
+  // of deadlocking.
+  const members = writes
+    .toSorted((one, other) => alphabetically(one.order, other.order))
+    .map((write) => new Member(write))
   for (const member of members) member.advance([])
   for (;;) {
     const open = members.filter(({ query }) => query !== undefined)
     if (open.length === 0) break
-    for (const [statement, askers] of Map.groupBy(open, ({ query }) => query?.statement)) {
+    const asked = [...Map.groupBy(open, ({ query }) => query?.statement)]
+    asked.sort(([one], [other]) => alphabetically(one?.text ?? '', other?.text ?? ''))
+    for (const [statement, askers] of asked) {
       if (statement === undefined) continue
       const rows = yield { statement, questions: askers.map(({ query }) => query?.values ?? []) }
       for (const [index, member] of askers.entries()) member.advance(rows[index] ?? [])
@@ -81,7 +87,7 @@ function mayHaveWritten({ text, givesRows }: Statement<Row>, rows: readonly Row[
   return !text.startsWith('select') && (rows.length > 0 || !givesRows)
 }
 
-function byOrder(one: SharedWrite, other: SharedWrite): number {
-  if (one.order === other.order) return 0
-  return one.order < other.order ? -1 : 1
+function alphabetically(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { openService } from '../../src/service.ts'
+import { engines } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { onPostgres } from '../support/postgres-client.ts'
+import { storeOn, type TestTeam, teamOn } from '../support/store.ts'
+
+const [, postgres = assert.fail()] = engines
+
+describe('processes that create the same group and rotate the same token on PostgreSQL', () => {
+  const on = storeOn(postgres)
+
+  /** Whoever waits for a group of that id waits until all do, and then there is none. */
+  async function allAtOnce(team: TestTeam, providedId: string, works: () => Promise<unknown>[]) {
+    return onPostgres(on.database.environment.DATABASE_URL, async (third) => {
+      const { id, token } = team.wish(providedId)
+      await third.query('begin')
+      await third.query(
+        `insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled,
+          created_at, updated_at, mapping, properties) values ($1, $2, $3, '', $4, $5, $6, 0, 0, 0, '{}', '{}')`,
+        [id, team.teamId, providedId, token.hash, token.bytes, token.keyId],
+      )
+      const done = Promise.allSettled(works())
+      await eventually('both wait', async () => {
+        const waiting = await on.sql(`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+        return waiting.length === 2
+      })
+      await third.query('rollback')
+      return done
+    })
+  }
+
+  it('do not deadlock, whatever else each does in the same transaction', async (t) => {
+    const other = await openService(readConfig(on.database.environment))
+    t.after(() => other.store.close())
+    const team = await on.newTeam()
+    const sameTeam = teamOn(other, team.teamId, 'tests')
+    const commits = () => on.service.store.stats().commits + other.store.stats().commits
+    // Whoever is first when both go on is left to chance.
+    for (let round = 0; round < 8; round++) {
+      const { token } = await team.make(`rotated by both ${round}`)
+      const { token: own } = await team.make(`rotated by one ${round}`)
+      const before = commits()
+      const outcomes = await allAtOnce(team, `~ ${round}`, () => [
+        // The first sorts before all tokens, the second behind.
+        ...[team.make(`! ${round}`), team.make(`~ ${round}`), team.rotate(token)],
+        ...[sameTeam.make(`~ ${round}`), sameTeam.rotate(own), sameTeam.rotate(token)],
+      ])
+      const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+      assert.deepEqual(refused, ['token_already_rotated'])
+      assert.equal(commits() - before, 2, 'they could not go together')
+    }
+  })
+})
