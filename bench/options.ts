@@ -1,21 +1,26 @@
 import { parseArgs } from 'node:util'
+import type { Effort } from './measure.ts'
 
 const parts = ['sqlite', 'postgres', 'peers', 'floors'] as const
 export type Part = (typeof parts)[number]
 
-const usage = `npm run bench -- [--size 1000000] [--seconds 1] [--rounds 5] [--only ${parts}] [--smoke]
+const usual: Effort = { rounds: 5, seconds: 1, connections: 32, warmUp: 12 }
+const brief: Effort = { rounds: 1, seconds: 0.3, connections: 8, warmUp: 0.3 }
 
-  --size     user groups in the database, filled by the bulk import (default: 1000)
-  --seconds  how long each round lasts (default: 1)
-  --rounds   how many there are; the median counts (default: 5)
-  --only     which parts to measure (default: all)
-  --smoke    one short round, of SQLite unless told otherwise: checks that nothing fails; writes no results
+const usage = `npm run bench -- [--size 1000000] [--connections 10] [--seconds 2] [--rounds 9] [--only ${parts}] [--smoke]
+
+  --size         user groups in the database, filled by the bulk import (default: 1000)
+  --connections  how many clients there are, each waiting for its answer (default: ${usual.connections})
+  --seconds      how long each round lasts (default: ${usual.seconds})
+  --rounds       how many there are; the median counts (default: ${usual.rounds})
+  --only         which parts to measure (default: all)
+  --smoke        checks that nothing fails, in ${brief.rounds} round of ${brief.seconds} s with ${brief.connections} connections, of SQLite, unless told
+                 otherwise; writes no results
 `
 
 export interface Options {
   size: number
-  seconds: number
-  rounds: number
+  effort: Effort
   parts: readonly Part[]
   smoke: boolean
 }
@@ -27,22 +32,28 @@ export function readOptions(args: readonly string[]): Options {
       args: [...args],
       options: {
         size: { type: 'string', default: '1000' },
-        seconds: { type: 'string', default: '1' },
-        rounds: { type: 'string', default: '5' },
+        connections: { type: 'string' },
+        seconds: { type: 'string' },
+        rounds: { type: 'string' },
         only: { type: 'string' },
         smoke: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })
-    const { size, seconds, rounds, only, smoke, help } = values
+    const { size, only, smoke, help } = values
     if (help) {
       process.stdout.write(usage)
       process.exit(0)
     }
+    const effort = smoke ? brief : usual
     return {
       size: wholeNumber('size', size),
-      seconds: positiveNumber('seconds', seconds),
-      rounds: wholeNumber('rounds', rounds),
+      effort: {
+        ...effort,
+        rounds: wholeNumber('rounds', values.rounds ?? `${effort.rounds}`),
+        seconds: positiveNumber('seconds', values.seconds ?? `${effort.seconds}`),
+        connections: wholeNumber('connections', values.connections ?? `${effort.connections}`),
+      },
       parts: only?.split(',').map(partNamed) ?? (smoke ? ['sqlite'] : parts),
       smoke,
     }

@@ -5,17 +5,14 @@ import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { table } from '../src/commands/terminal.ts'
 import { type Floor, measureFloors } from './floors.ts'
-import { type Effort, type Figures, measure } from './measure.ts'
+import { type Figures, measure } from './measure.ts'
 import { readOptions } from './options.ts'
 import { picture } from './picture.ts'
 import type { Server } from './processes.ts'
 import type { Workload } from './requests.ts'
 import { apiToken, type Filled, fillPostgres, fillSqlite, peers, startBare, startPeer } from './servers.ts'
 
-const { size: groups, seconds, rounds, parts, smoke } = readOptions(process.argv.slice(2))
-const effort: Effort = smoke
-  ? { rounds: 1, seconds: 0.3, warmUp: 0.3, connections: 8 }
-  : { rounds, seconds, warmUp: 12, connections: 32 }
+const { size: groups, effort, parts, smoke } = readOptions(process.argv.slice(2))
 /** How much less of it once a server has been measured: what all requests have in common has been compiled. */
 const warmed = 3
 const hot = Math.min(groups, 10_000)
@@ -140,7 +137,8 @@ function report(): void {
   })
   const headings = ['', '× BARE', 'CPU µs', 'REQUESTS/S', 'P50 ms', 'P99', 'P99.9', 'RSS MB', 'ERRORS']
   const around = circumstances()
-  const title = `${groups.toLocaleString('en')} user groups; ${around.machine}, Node ${process.version}, commit ${around.commit}`
+  const load = `${groups.toLocaleString('en')} user groups, ${effort.connections} connections`
+  const title = `${load}; ${around.machine}, Node ${process.version}, commit ${around.commit}`
   process.stdout.write(`${title}\n\n${table(headings, rows)}\n`)
   if (figures.some((figure) => figure.generatorWasBottleneck || figure.generatorWasLate))
     process.stdout.write('* the load generator was the bottleneck, or late\n')

@@ -15,8 +15,10 @@ function bench(...args: string[]) {
 }
 
 it('the benchmark runs, no request of it fails, and it leaves nothing behind', () => {
-  const { status, stdout, stderr } = bench('--smoke', '--size', '200')
+  const { status, stdout, stderr } = bench('--smoke', '--size', '200', '--connections', '5')
   assert.equal(status, 0, stdout + stderr)
+  assert.match(stdout, /^200 user groups, 5 connections; /)
+  assert.match(stdout, /look-up, 5 connections each/)
   for (const operation of ['look-up', 'look-up, a connection each', 'verify', 'create', 'rotate', 'mix'])
     assert.match(stdout, new RegExp(`SQLite: ${operation}`))
   assert.deepEqual(readdirSync(folder), [])
@@ -24,6 +26,7 @@ it('the benchmark runs, no request of it fails, and it leaves nothing behind', (
 
 for (const [args, reason] of [
   [['--size', 'many'], '--size must be a whole number.'],
+  [['--connections', '1.5'], '--connections must be a whole number.'],
   [['--rounds', '0'], '--rounds must be a number above 0.'],
   [['--seconds', '-1'], "Option '--seconds' argument is ambiguous."],
   [['--only', 'sqlite,mysql'], 'There is no part "mysql" to measure; there are: sqlite, postgres, peers, floors.'],
