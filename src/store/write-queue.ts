@@ -67,10 +67,10 @@ export class WriteQueue {
 
   /** Waits until as many have come as were answered, but not for long. */
   async #gather(): Promise<void> {
+    // Of a fraction of a millisecond a timer knows nothing.
     const milliseconds = Math.ceil(this.#endOfPatience - performance.now())
     if (this.#isComplete || milliseconds <= 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    // Of a fraction of a millisecond a timer knows nothing.
     const timer = setTimeout(resolve, milliseconds)
     this.#begin = resolve
     await promise
