@@ -22,7 +22,10 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
       'test/team/freshness.test.ts',
     ],
   ],
-  [/^src\/store\//, ['test/store/*.test.ts', 'test/team/{list,search}.test.ts', 'test/tenancy.test.ts']],
+  [
+    /^src\/store\//,
+    ['src/store/*.test.ts', 'test/store/*.test.ts', 'test/team/{list,search}.test.ts', 'test/tenancy.test.ts'],
+  ],
   [
     /^src\/user-groups\//,
     [

@@ -47,7 +47,7 @@ describe('processes that create the same group and rotate the same token on Post
       const outcomes = await allAtOnce(team, `~ ${round}`, () => [
         // The first sorts before all tokens, the second behind.
         ...[team.make(`! ${round}`), team.make(`~ ${round}`), team.rotate(token)],
-        ...[sameTeam.make(`~ ${round}`), sameTeam.rotate(own), sameTeam.rotate(token)],
+        ...[sameTeam.rotate(own), sameTeam.rotate(token), sameTeam.make(`~ ${round}`)],
       ])
       const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
       assert.deepEqual(refused, ['token_already_rotated'])
