@@ -85,6 +85,18 @@ for (const engine of engines)
       ])
     })
 
+    it('keep nothing of one that fails behind a step that nobody waits for', async (t) => {
+      const database = await newDatabase(t, engine)
+      const kept = database.writeTogether('one', () => run(insert, 1, 'kept'))
+      const failing = database.writeTogether('other', function* () {
+        yield* run(insertUnasked, 2, 'half')
+        throw new Refused()
+      })
+      await assert.rejects(failing, Refused)
+      await kept
+      assert.deepEqual(await database.read(all), [[1, 'kept']])
+    })
+
     it('get their own error back', async (t) => {
       const database = await newDatabase(t, engine)
       const errors = times(30, (id) => new Refused(`write ${id}`))
