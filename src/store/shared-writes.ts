@@ -82,7 +82,7 @@ export function* performTogether(
   }
 }
 
-/** An update that returns what it changed, and returns nothing, has changed nothing. */
+/** What returns what it changed, and returns nothing, has changed nothing. */
 function mayHaveWritten({ text, givesRows }: Statement<Row>, rows: readonly Row[]): boolean {
   return !text.startsWith('select') && (rows.length > 0 || !givesRows)
 }
