@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { openService } from '../../src/service.ts'
 import { engines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { onPostgres } from '../support/postgres-client.ts'
 import { storeOn, type TestTeam, teamOn } from '../support/store.ts'
 
@@ -23,11 +23,7 @@ describe('processes that create the same group and rotate the same token on Post
         [id, team.teamId, providedId, token.hash, token.bytes, token.keyId],
       )
       const done = Promise.allSettled(works())
-      await eventually('both wait', async () => {
-        const waiting = await on.sql(`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-        return waiting.length === 2
-      })
+      await lockWaits(on, 2)
       await third.query('rollback')
       return done
     })

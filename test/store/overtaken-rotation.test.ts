@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
-import { eventually } from '../support/eventually.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { onPostgres } from '../support/postgres-client.ts'
 import { noon, storeOn, type TestTeam } from '../support/store.ts'
 
@@ -27,11 +27,8 @@ describe('rotations on PostgreSQL that find their group being changed by another
       await other.query('begin')
       await other.query(change)
       const rotations = Promise.all(made.map((one) => rotate(one).catch(({ code }) => code)))
-      await eventually('the rotations wait', async () => {
-        const waiting = await on.sql(`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-        return waiting.length > 0
-      })
+      // They share a transaction.
+      await lockWaits(on, 1)
       await other.query('commit')
       return rotations
     })

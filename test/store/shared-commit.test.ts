@@ -13,6 +13,8 @@ import { times } from '../support/times.ts'
 const create = sql`create table note (id bigint primary key, text text not null)`
 const insert = sql<[id: number]>`insert into note (id, text) values ($1, $2) returning id`
 const insertUnasked = sql`insert into note (id, text) values ($1, $2)`
+const change = shared<[id: number, text: string]>('bigint')`
+  update note set text = 'new' where id = $1 returning id, text`
 // Whether there is such a note is asked at the commit.
 const createReply = sql`
   create table reply (id bigint primary key, note bigint references note (id) deferrable initially deferred)`
@@ -83,6 +85,15 @@ for (const engine of engines)
         ...kept.map((id) => [id, 'kept']),
         ...kept.map((id) => [id + 1_000, 'kept too']),
       ])
+    })
+
+    it('get their own rows back of an update that they share', async (t) => {
+      const database = await newDatabase(t, engine)
+      await database.write(function* () {
+        for (const id of [1, 2, 3]) yield* run(insertUnasked, id, 'old')
+      }, 'once')
+      const found = await Promise.all([3, 9, 1].map((id) => database.writeTogether(`${id}`, () => run(change, id))))
+      assert.deepEqual(found, [[[3, 'new']], [], [[1, 'new']]])
     })
 
     it('keep nothing of one that fails behind a step that nobody waits for', async (t) => {
