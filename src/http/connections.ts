@@ -40,6 +40,11 @@ export class ExchangesUnderWay {
   readonly #ending = new WeakSet<Socket>()
   #ahead = 0
 
+  /** How many are open. */
+  get connections(): number {
+    return this.#connections.size
+  }
+
   get sockets(): Iterable<Socket> {
     return this.#connections.keys()
   }

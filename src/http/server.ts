@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import { Together } from '../together.ts'
+import { Arrivals } from './arrivals.ts'
 import type { Authenticate } from './authenticate.ts'
 import { hasBody, readBody } from './body.ts'
 import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
@@ -78,7 +79,7 @@ export function createHttpServer(options: ServerOptions): Server {
     }
   }
   const finished = new Together<Finished>(process.nextTick, answerAll, mostInStep)
-  const brief = new Together<Exchange>(setImmediate, serveAll)
+  const brief = new Arrivals<Exchange>(serveAll, () => underWay.connections)
   const perhapsLarge = new OneByOne<Exchange>((exchange) => serveAll([exchange]))
   const arrange = (exchange: Exchange) => {
     const { request } = exchange
