@@ -19,15 +19,15 @@ function nap(): void {
  */
 export class Arrivals<Item> {
   readonly #serve: (items: readonly Item[]) => void
-  readonly #mostToCome: () => number
+  readonly #returning: () => number
   readonly #nap: () => void
   #come: Item[] = []
   #unawaited = 0
   #unawaitedBehindVain = 0
 
-  constructor(serve: (items: readonly Item[]) => void, mostToCome: () => number, sleep = nap) {
+  constructor(serve: (items: readonly Item[]) => void, returning: () => number, sleep = nap) {
     this.#serve = serve
-    this.#mostToCome = mostToCome
+    this.#returning = returning
     this.#nap = sleep
   }
 
@@ -39,7 +39,7 @@ export class Arrivals<Item> {
     if (this.#unawaited > 0) {
       this.#unawaited -= 1
       this.#serveAll()
-    } else if (this.#come.length < Math.min(this.#mostToCome() / 2, enough)) this.#waitForMore()
+    } else if (this.#come.length < Math.min(this.#returning() / 2, enough)) this.#waitForMore()
     else this.#serveAll()
   }
 

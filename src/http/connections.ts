@@ -31,6 +31,7 @@ interface Connection {
   before: Exchange | undefined
   /** Requests that came before the answer to the one before them was gone. */
   ahead: number
+  requests: number
 }
 
 /** Keeps the requests of each open connection in their order. */
@@ -39,10 +40,11 @@ export class ExchangesUnderWay {
   readonly #waiting = new Set<Connection>()
   readonly #ending = new WeakSet<Socket>()
   #ahead = 0
+  #returning = 0
 
-  /** How many are open. */
-  get connections(): number {
-    return this.#connections.size
+  /** How many open connections have asked more than once, and may do so again. */
+  get returning(): number {
+    return this.#returning
   }
 
   get sockets(): Iterable<Socket> {
@@ -50,11 +52,12 @@ export class ExchangesUnderWay {
   }
 
   open(socket: Socket): void {
-    const connection = { socket, last: undefined, before: undefined, ahead: 0 }
+    const connection = { socket, last: undefined, before: undefined, ahead: 0, requests: 0 }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       this.#connections.delete(socket)
       this.#count(connection, -connection.ahead)
+      if (connection.requests > 1) this.#returning -= 1
     })
   }
 
@@ -64,6 +67,8 @@ export class ExchangesUnderWay {
     const connection = this.#connections.get(socket)
     // It is gone.
     if (connection === undefined) return
+    connection.requests += 1
+    if (connection.requests === 2) this.#returning += 1
     const { last } = connection
     const isNext = last === undefined || last.response.writableFinished
     connection.before = isNext ? undefined : last

@@ -34,6 +34,38 @@ it('of requests that are answered together, one whose answer cannot be sent fail
     assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map(post)), [200, 200, 500, 200, 200])
 })
 
+it('waits for others only while more than two connections are open that have asked more than once', async (t) => {
+  const server = await listen(t, 'served', {})
+  const { port } = server.address() as AddressInfo
+  const wait = t.mock.method(Atomics, 'wait')
+  const clients = Array.from({ length: 5 }, () => connect(port, '127.0.0.1'))
+  t.after(() => clients.map((client) => client.destroy()))
+  const waitsForEach = async () => {
+    const waits = []
+    for (const client of clients) {
+      const before = wait.mock.callCount()
+      client.write('POST /any HTTP/1.1\r\nHost: test\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}')
+      await once(client, 'data')
+      waits.push(wait.mock.callCount() - before)
+    }
+    return waits
+  }
+  const keep = async (count: number) => {
+    for (const client of clients.splice(count)) client.destroy()
+    await eventually('the others are gone', async () => {
+      const { promise, resolve } = Promise.withResolvers<number>()
+      server.getConnections((_, open) => resolve(open))
+      return (await promise) === count
+    })
+  }
+  assert.deepEqual(await waitsForEach(), [0, 0, 0, 0, 0])
+  await keep(4)
+  // The wait of the third was in vain.
+  assert.deepEqual(await waitsForEach(), [0, 0, 1, 0])
+  await keep(2)
+  for (let time = 0; time < 3; time += 1) assert.deepEqual(await waitsForEach(), [0, 0])
+})
+
 it('a connection that nobody uses is closed after 72 seconds, and not before', async (t) => {
   let now = performance.now()
   t.mock.method(performance, 'now', () => now)

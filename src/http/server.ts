@@ -79,7 +79,7 @@ export function createHttpServer(options: ServerOptions): Server {
     }
   }
   const finished = new Together<Finished>(process.nextTick, answerAll, mostInStep)
-  const brief = new Arrivals<Exchange>(serveAll, () => underWay.connections)
+  const brief = new Arrivals<Exchange>(serveAll, () => underWay.returning)
   const perhapsLarge = new OneByOne<Exchange>((exchange) => serveAll([exchange]))
   const arrange = (exchange: Exchange) => {
     const { request } = exchange
