@@ -1,6 +1,6 @@
-/** Milliseconds. The system makes about a sixth of one of it. */
+/** Milliseconds. By the clock it is half as long again. */
 const napLength = 0.1
-/** Of more at a time each costs hardly less. */
+/** With more at a time each costs hardly less. */
 const enough = 16
 /** Turns. Where requests come one by one, waiting for others brings nothing. */
 const mostUnawaited = 64
@@ -12,10 +12,9 @@ function nap(): void {
 }
 
 /**
- * Serves what arrives in one turn of the event loop in one go, which costs less for each the more they are. Where fewer
- * have come than half of those who could, it sleeps for a moment, so that the others come along: a network card gathers
- * packets likewise before it interrupts. Asleep, the process takes no time from those who send the requests; to them it
- * may otherwise be woken for each. A nap in which not as many came again is followed by twice as many turns without one.
+ * Serves what arrives in one turn of the event loop in one go: the more there are, the less each costs. Where fewer have
+ * come than half of those who may come back, it sleeps for a moment first, so that others come along, as a network card
+ * gathers packets before it interrupts. Where not as many came meanwhile as had before, it does without for a while.
  */
 export class Arrivals<Item> {
   readonly #serve: (items: readonly Item[]) => void
