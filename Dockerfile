@@ -19,4 +19,4 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATABASE_URL=sqlite:/data/user-gr
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=15", "--no-allocation-site-pretenuring", "bin/ugs.mjs", "serve"]
+CMD ["node", "bin/ugs.mjs", "serve"]

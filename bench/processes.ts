@@ -52,12 +52,12 @@ function firstMatch(child: ChildProcess, ready: RegExp): Promise<RegExpExecArray
   })
 }
 
-/** User and system time, in microseconds, of a process and all its descendants. */
+/** User and system time, in microseconds, of a family. */
 export function cpuMicroseconds(pid: number): number {
   return family(pid).reduce((sum, member) => sum + ticks(member), 0) * (1e6 / ticksPerSecond)
 }
 
-/** Resident memory of a process and all its descendants, in MB. */
+/** Resident memory of a family, in MB. */
 export function residentMegabytes(pid: number): number {
   const pages = family(pid).reduce((sum, member) => {
     return sum + Number(/Rss:\s+(\d+)/.exec(read(`/proc/${member}/smaps_rollup`))?.[1] ?? 0)
@@ -65,7 +65,8 @@ export function residentMegabytes(pid: number): number {
   return Math.round(pages / 1024)
 }
 
-function family(pid: number): number[] {
+/** A process and all its descendants. */
+export function family(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue

@@ -74,13 +74,7 @@ function settings(url: string): Record<string, string> {
 
 function startService(environment: Record<string, string>, workers: number): Promise<Server> {
   const own = { PORT: '0', UGS_LOG_LEVEL: 'warn', UGS_WORKERS: String(workers) }
-  // As `npm start` does.
-  return start(
-    process.execPath,
-    ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring', ugs, 'serve'],
-    { ...environment, ...own },
-    listening,
-  )
+  return start(process.execPath, [ugs, 'serve'], { ...environment, ...own }, listening)
 }
 
 /** Fills by the bulk import, as an operator would who moves here. */

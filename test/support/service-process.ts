@@ -2,13 +2,7 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'n
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-
-// What Node has compiled is kept, as `npm start` does: a process starts in half the time, and the tests start hundreds.
-const NODE_COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
-
-// As in `npm start`.
-const v8Flags = ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring']
+const thisProgram = fileURLToPath(new URL('../../bin/ugs.mjs', import.meta.url))
 
 export const testApiToken = 'uga_test_only_0123456789abcdefghij'
 
@@ -45,9 +39,9 @@ function untilTheEnd<Child extends ChildProcess>(child: Child): Child {
 /** The service as an operator runs it: a process of its own, on a free port. */
 export async function startService(
   environment: Environment,
-  { under = [], program = main }: Started = {},
+  { under = [], program = thisProgram }: Started = {},
 ): Promise<ServiceProcess> {
-  const [command = '', ...args] = [...under, process.execPath, ...v8Flags, program, 'serve']
+  const [command = '', ...args] = [...under, process.execPath, program, 'serve']
   const child = untilTheEnd(
     spawn(command, args, {
       env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
@@ -90,7 +84,7 @@ export function spawnUgs(environment: Environment, ...args: string[]): ChildProc
 export const onFullDisk = ['sh', '-c', 'exec "$0" "$@" > /dev/full']
 
 export function spawnUnder(under: readonly string[], environment: Environment, ...args: string[]) {
-  const [command = '', ...rest] = [...under, process.execPath, main, ...args]
+  const [command = '', ...rest] = [...under, process.execPath, thisProgram, ...args]
   return untilTheEnd(spawn(command, rest, { env: cleanEnvironment(environment) }))
 }
 
@@ -116,5 +110,5 @@ export async function ugsReading(input: string | Uint8Array, environment: Enviro
 /** None of the settings of whoever runs the tests. */
 function cleanEnvironment(environment: Environment): Environment {
   const { PATH, HOME, TMPDIR, LANG } = process.env
-  return { PATH, HOME, TMPDIR, LANG, NODE_COMPILE_CACHE, ...environment }
+  return { PATH, HOME, TMPDIR, LANG, ...environment }
 }
