@@ -81,6 +81,23 @@ describe('what the service remembers', () => {
     )
   })
 
+  it('takes no more room for being large', () => {
+    const memory = new Memory(() => 1)
+    const large = 'x'.repeat(64 * 1024)
+    const tokens = Array.from({ length: 5_000 }, (_, index) => `token ${index}`)
+    memory.refresh()
+    for (const token of tokens)
+      memory.recall(
+        'token',
+        1,
+        token,
+        () => large,
+        ({ length }) => length,
+      )
+    const kept = tokens.filter((token) => memory.recall('token', 1, token, () => undefined) !== undefined)
+    assert.ok(kept.length > 100 && kept.length <= 300, `${kept.length} of 64 Ki characters are kept`)
+  })
+
   it('is never of another team, kind or name', () => {
     const memory = new Memory(() => 1)
     memory.refresh()
@@ -129,7 +146,7 @@ describe('what the service remembers of a database that takes its time to tell w
     let asked = 0
     const memory = new Memory(() => versions[asked++]?.told.promise)
     const read = reading()
-    const answers: string[] = []
+    const answers: (string | undefined)[] = []
     for (const { version, told } of versions) {
       memory.refresh()
       const answer = Promise.resolve(memory.recall('token', 1, 'name', read)).then((text) => answers.push(text))

@@ -10,7 +10,14 @@ interface Remembered {
   teamId: number
   name: string
   value: unknown
+  size: number
 }
+
+/** In characters: some 24,000 answers of ordinary size. */
+const roomOfOneAge = 9 * 1024 * 1024
+/** What an entry takes beside the answer. */
+const sizeOfEntry = 200
+const hardlyAny = () => 0
 
 /**
  * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read: an
@@ -19,7 +26,7 @@ interface Remembered {
  */
 export class Memory {
   readonly #version: () => Soon<Version | undefined>
-  readonly #answers = new Recent<Remembered>(24_000)
+  readonly #answers = new Recent<Remembered>(roomOfOneAge, ({ size }) => size)
   #asOf: Version | undefined
   #isDue = false
   #learning: Promise<Version | undefined> | undefined
@@ -34,7 +41,13 @@ export class Memory {
   }
 
   /** What `read` gave for the name, or gives now. What is not there (undefined) is not kept. */
-  recall<T>(kind: Kind, teamId: number, name: string, read: () => Soon<T>): Soon<T> {
+  recall<T extends object | string>(
+    kind: Kind,
+    teamId: number,
+    name: string,
+    read: () => Soon<T | undefined>,
+    sizeOf: (value: T) => number = hardlyAny,
+  ): Soon<T | undefined> {
     if (this.#isDue) this.#ask()
     const asOf = this.#asOf
     if (asOf === undefined) return read()
@@ -48,7 +61,8 @@ export class Memory {
     return after(read(), (value) => {
       // Another request may have found a change while we waited: then this was read too early to be kept. A change that
       // nobody has found yet takes this with it when it is found.
-      if (value !== undefined && asOf === this.#asOf) this.#answers.offer(key, () => ({ kind, teamId, name, value }))
+      if (value !== undefined && asOf === this.#asOf)
+        this.#answers.offer(key, () => ({ kind, teamId, name, value, size: sizeOfEntry + sizeOf(value) }))
       return value
     })
   }

@@ -8,11 +8,15 @@ const oneIn = 8
 export class Recent<Entry> {
   #younger = new Map<number, Entry>()
   #older = new Map<number, Entry>()
+  #taken = 0
   #offered = 0
-  readonly #entriesOfOneAge: number
+  readonly #roomOfOneAge: number
+  readonly #sizeOf: (entry: Entry) => number
 
-  constructor(entriesOfOneAge: number) {
-    this.#entriesOfOneAge = entriesOfOneAge
+  /** Room for so many entries, or for as much as they take by `sizeOf`. */
+  constructor(roomOfOneAge: number, sizeOf: (entry: Entry) => number = () => 1) {
+    this.#roomOfOneAge = roomOfOneAge
+    this.#sizeOf = sizeOf
   }
 
   get(key: number): Entry | undefined {
@@ -32,13 +36,16 @@ export class Recent<Entry> {
   clear(): void {
     this.#younger.clear()
     this.#older.clear()
+    this.#taken = 0
   }
 
   #add(key: number, entry: Entry): void {
-    if (this.#younger.size >= this.#entriesOfOneAge) {
+    if (this.#taken >= this.#roomOfOneAge) {
       this.#older = this.#younger
       this.#younger = new Map()
+      this.#taken = 0
     }
     this.#younger.set(key, entry)
+    this.#taken += this.#sizeOf(entry)
   }
 }

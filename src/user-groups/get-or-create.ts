@@ -53,7 +53,8 @@ function handle(context: Context): Soon<Reply | Written<Reply>> {
   const { body, teamId, memory } = context
   // Checked for an existing group too: a request is right or wrong whoever was first.
   const properties = body.properties === undefined ? '{}' : keepableJson(body.properties, 'properties')
-  const existing = memory.recall('user_group', teamId, body.user_group_id, () => lookUp(context))
+  const read = () => lookUp(context)
+  const existing = memory.recall('user_group', teamId, body.user_group_id, read, ({ content }) => content.length)
   return after(existing, (reply): Soon<Reply | Written<Reply>> => reply ?? create(context, properties))
 }
 

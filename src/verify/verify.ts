@@ -53,7 +53,7 @@ export const verifyToken = operation({
         return verified && { validUntil: verified.validUntil, reply: new Written(replyTo(verified)) }
       })
     }
-    const finding = memory.recall('token', teamId, body.token, read)
+    const finding = memory.recall('token', teamId, body.token, read, ({ reply }) => reply.content.length)
     return after(finding, (found) => (found ? verdict(found, clock.now()) : inactive('unknown')))
   },
 })
