@@ -4,22 +4,28 @@ import { withoutTokens } from './tokens/format.ts'
 
 const mark = `inexact ${randomUUID()}`
 
-// Fifteen digits without an exponent always survive; only a text with more is worth a closer look.
-const suspicious = /[\d.]{16}|\d[eE][-+\d]/
-const stringsAndNumbers = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g
+// Fifteen digits without an exponent always survive; only a text with more is worth a closer look, or with an escape.
+const suspicious = /[\d.]{16}|\d[eE][-+\d]|\\/
+const stringsAndNumbers = /"(?:[^"\\]+|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*/g
 
 /**
- * JSON.parse that never rounds in silence: 12345678901234567890 must not become …567000. A number that would lose digits
- * becomes a symbol, which no schema takes for anything. Keys like `__proto__` become ordinary own properties.
+ * JSON.parse that changes nothing in silence. 12345678901234567890 must not become …567000: a number that would lose
+ * digits becomes a symbol, which no schema takes for anything. And V8 takes a key with an escape for one with a backslash
+ * that it has met before, in whoever's text (https://github.com/nodejs/node/issues/63785), so it is shown none. Keys like
+ * `__proto__` become ordinary own properties.
  */
 export function parseJson(text: string): unknown {
   const value = JSON.parse(text)
   if (!suspicious.test(text)) return value
+  const escapedKeys: string[] = []
   // Marked in the text rather than by a reviver, which would overflow the stack on a deep body.
-  const marked = text.replaceAll(stringsAndNumbers, (token) =>
-    token.startsWith('"') || isExact(token) ? token : `{"${mark}":"${token}"}`,
-  )
-  return marked === text ? value : unmarked(JSON.parse(marked))
+  const marked = text.replaceAll(stringsAndNumbers, (token) => {
+    if (!token.startsWith('"')) return isExact(token) ? token : `{"${mark}":"${token}"}`
+    if (!token.endsWith(':') || !token.includes('\\')) return token
+    escapedKeys.push(JSON.parse(token.slice(0, token.lastIndexOf('"') + 1)))
+    return `"${mark} ${escapedKeys.length - 1}":`
+  })
+  return marked === text ? value : unmarked(JSON.parse(marked), escapedKeys)
 }
 
 /** How the number was written, when `value` stands for one that would lose digits. */
@@ -27,17 +33,27 @@ export function inexactNumber(value: unknown): string | undefined {
   return typeof value === 'symbol' ? value.description : undefined
 }
 
-function unmarked(parsed: unknown): unknown {
+function unmarked(parsed: unknown, escapedKeys: readonly string[]): unknown {
   const whole = { parsed }
   const open: object[] = [whole]
   for (let object = open.pop(); object !== undefined; object = open.pop()) {
     for (const [key, inner] of Object.entries(object)) {
       if (typeof inner !== 'object' || inner === null) continue
-      if (Object.hasOwn(inner, mark)) Object.defineProperty(object, key, { value: Symbol(inner[mark]) })
-      else open.push(inner)
+      const value = Object.hasOwn(inner, mark) ? Symbol(inner[mark]) : withKeys(inner, escapedKeys)
+      if (value !== inner) Object.defineProperty(object, key, { value })
+      if (typeof value === 'object') open.push(value)
     }
   }
   return whole.parsed
+}
+
+function withKeys(object: object, escapedKeys: readonly string[]): object {
+  const isMarked = (key: string) => key.startsWith(mark)
+  if (!Object.keys(object).some(isMarked)) return object
+  const named = Object.entries(object).map(([key, value]) => {
+    return [isMarked(key) ? (escapedKeys[Number(key.slice(mark.length))] ?? '') : key, value]
+  })
+  return Object.fromEntries(named)
 }
 
 function isExact(source: string): boolean {

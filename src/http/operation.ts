@@ -1,6 +1,7 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Caller, Scope } from '../api-tokens/api-token.ts'
 import { type ErrorCode, ServiceError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 import type { Service } from '../service.ts'
 import { after, type Soon } from '../soon.ts'
 import type { TeamStore } from '../store/store.ts'
@@ -126,8 +127,8 @@ export class Written<Reply extends object> implements Answer {
   }
 
   get reply(): Reply {
-    const { success, ...reply } = JSON.parse(this.content)
-    return reply
+    const { success, ...reply } = parseJson(this.content) as { success: 1 } & Reply
+    return reply as unknown as Reply
   }
 }
 

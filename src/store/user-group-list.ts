@@ -1,4 +1,5 @@
-import type { UserGroupRecord } from '../user-groups/user-group.ts'
+import { parseJson } from '../json.ts'
+import type { Mapping, Properties, UserGroupRecord } from '../user-groups/user-group.ts'
 import type { Database } from './database.ts'
 import type { ListQuery, Page } from './store.ts'
 import * as statements from './user-group-statements.ts'
@@ -74,8 +75,8 @@ export function userGroupRecord(teamId: number, row: statements.RecordRow): User
     teamId,
     providedId,
     name,
-    mapping: JSON.parse(mapping),
-    properties: JSON.parse(properties),
+    mapping: parseJson(mapping) as Mapping,
+    properties: parseJson(properties) as Properties,
     disabled: disabled === 1,
     createdAt,
     updatedAt,

@@ -1,7 +1,16 @@
 import { ServiceError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 import { after, type Soon } from '../soon.ts'
 import type { SealedToken } from '../tokens/tokens.ts'
-import type { NewUserGroup, UserGroup, UserGroupChange, UserGroupRecord, Verified } from '../user-groups/user-group.ts'
+import type {
+  Mapping,
+  NewUserGroup,
+  Properties,
+  UserGroup,
+  UserGroupChange,
+  UserGroupRecord,
+  Verified,
+} from '../user-groups/user-group.ts'
 import { type Database, isUniqueViolation, run, type Work } from './database.ts'
 import { type Actor, record } from './events.ts'
 import { addEntries, replaceEntries, resolve } from './mappings.ts'
@@ -59,8 +68,15 @@ export class UserGroupStore implements UserGroups {
 
   #verified([providedId, name, disabled, mappingJson, properties, validUntil]: statements.VerifiedRow): Soon<Verified> {
     const { teamId } = this.#actor
-    const mapping = JSON.parse(mappingJson)
-    const group = { teamId, providedId, name, mapping, properties: JSON.parse(properties), disabled: disabled === 1 }
+    const mapping = parseJson(mappingJson) as Mapping
+    const group = {
+      teamId,
+      providedId,
+      name,
+      mapping,
+      properties: parseJson(properties) as Properties,
+      disabled: disabled === 1,
+    }
     const dataSources = mappingJson === '{}' ? new Map() : this.#database.look(() => resolve(teamId, mapping))
     return after(dataSources, (resolved) => ({ group, validUntil, dataSources: resolved }))
   }

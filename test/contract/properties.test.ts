@@ -54,6 +54,18 @@ for (const engine of engines)
       assertFound(await send('{"nul":"a\\u0000b","\\u0000":"\\u001f\\u007f\\n","quote":"\\"\\\\"}'), true)
     })
 
+    it('keep their keys, whatever others sent before', async () => {
+      const shown = async (json: string) => {
+        const text = `{"user_group_id":"${randomUUID()}","properties":${json}}`
+        const { token } = (await caller.call('GET', '/api/user', { text })).body.user_group
+        return (await caller.verify(token)).body.properties
+      }
+      assertFound(await send(String.raw`{"region":"eu","Gr\\u0":1}`), true)
+      assert.deepEqual(await shown(String.raw`{"region":"eu","Gr\u00f6\u00dfe":"XL"}`), { region: 'eu', Größe: 'XL' })
+      assertFound(await send(String.raw`{"height":[],"\\":0}`), true)
+      assert.deepEqual(await shown(String.raw`{"height":1,"\"":2}`), { height: 1, '"': 2 })
+    })
+
     it('are refused when they are not an object', async () => {
       for (const json of ['42', 'true', 'null', '"{}"', '[]', '[{}]'])
         assertRefused(await send(json), 'properties', JSON.parse(json))
