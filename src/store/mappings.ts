@@ -80,25 +80,30 @@ export function* addManyEntries(teamId: number, groups: readonly { id: number; m
   yield* runMany(insertEntries, [teamId], entries)
 }
 
-/** The data sources a mapping leads to, by schema id. What leads nowhere is left out: nothing takes its place. */
-export function* resolve(teamId: number, mapping: Mapping): Work<ReadonlyMap<string, DataSource>> {
+function* resolve(teamId: number, mapping: Mapping): Work<ReadonlyMap<string, DataSource>> {
   const wanted = [...new Set(Object.values(mapping).filter(isStorable))]
-  const found = new Map<string, DataSource>()
+  const rows: DataSourceRow[] = []
   for (let at = 0; at < wanted.length; at += askedAtOnce) {
     const some: Value[] = wanted.slice(at, at + askedAtOnce)
     while (some.length < askedAtOnce) some.push(null)
-    for (const row of yield* run(byEitherId, teamId, ...some)) {
-      const source = dataSource(row)
-      found.set(source.id, source)
-      if (source.providedId !== null) found.set(source.providedId, source)
-    }
+    rows.push(...(yield* run(byEitherId, teamId, ...some)))
   }
-  const resolved = new Map<string, DataSource>()
+  return resolved(mapping, rows)
+}
+
+/** The data sources a mapping leads to, by schema id. What leads nowhere is left out: nothing takes its place. */
+export function resolved(mapping: Mapping, rows: readonly DataSourceRow[]): ReadonlyMap<string, DataSource> {
+  const found = new Map<string, DataSource>()
+  for (const source of rows.map(dataSource)) {
+    found.set(source.id, source)
+    if (source.providedId !== null) found.set(source.providedId, source)
+  }
+  const sources = new Map<string, DataSource>()
   for (const [schemaId, value] of Object.entries(mapping)) {
     const source = found.get(value)
-    if (source !== undefined) resolved.set(schemaId, source)
+    if (source !== undefined) sources.set(schemaId, source)
   }
-  return resolved
+  return sources
 }
 
 /** A mapping may hold any string; one that no engine stores as text is the id of no data source either. */

@@ -1,3 +1,4 @@
+import type { DataSourceRow } from './data-source-row.ts'
 import { shared, sharedChange, sql } from './database.ts'
 
 export type UserGroupRow = [id: number, providedId: string, name: string, keyId: string, sealed: Uint8Array]
@@ -58,6 +59,33 @@ export const verifyFormer = shared<VerifiedRow>('bigint', 'bytea')`
   select g.provided_id, g.name, g.disabled, g.mapping, g.properties,
     case when f.valid_until > f.rotated_at then f.valid_until else 0 end
   from former_token f join user_group g on g.id = f.user_group_id
+  where g.team_id = $1 and f.hash = $2`
+
+type Nothing<Row> = { [Column in keyof Row]: null }
+export type MappedRow = [...VerifiedRow, ...Nothing<DataSourceRow>] | [...Nothing<VerifiedRow>, ...DataSourceRow]
+
+// The same, and a row for each data source the mapping leads to. All of one moment: else a data source might have given up
+// its id meanwhile, and that of another customer taken it.
+export const verifyMappedCurrent = sql<MappedRow>`
+  select provided_id, name, disabled, mapping, properties, null, null, null, null, null, null, null, null
+  from user_group where team_id = $1 and token_hash = $2
+  union all
+  select null, null, null, null, null, null, d.id, d.provided_id, d.schema_id, d.name, d.kind, d.created_at, d.updated_at
+  from user_group g
+  join mapping_entry m on m.user_group_id = g.id
+  join data_source d on d.team_id = g.team_id and (d.id = m.data_source or d.provided_id = m.data_source)
+  where g.team_id = $1 and g.token_hash = $2`
+
+export const verifyMappedFormer = sql<MappedRow>`
+  select g.provided_id, g.name, g.disabled, g.mapping, g.properties,
+    case when f.valid_until > f.rotated_at then f.valid_until else 0 end, null, null, null, null, null, null, null
+  from former_token f join user_group g on g.id = f.user_group_id
+  where g.team_id = $1 and f.hash = $2
+  union all
+  select null, null, null, null, null, null, d.id, d.provided_id, d.schema_id, d.name, d.kind, d.created_at, d.updated_at
+  from former_token f join user_group g on g.id = f.user_group_id
+  join mapping_entry m on m.user_group_id = g.id
+  join data_source d on d.team_id = g.team_id and (d.id = m.data_source or d.provided_id = m.data_source)
   where g.team_id = $1 and f.hash = $2`
 
 export type RecordRow = [

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
-import { after, type Soon } from '../soon.ts'
+import type { Soon } from '../soon.ts'
 import type { SealedToken } from '../tokens/tokens.ts'
 import type {
   Mapping,
@@ -11,9 +11,10 @@ import type {
   UserGroupRecord,
   Verified,
 } from '../user-groups/user-group.ts'
-import { type Database, isUniqueViolation, run, type Work } from './database.ts'
+import type { DataSourceRow } from './data-source-row.ts'
+import { type Database, isUniqueViolation, run, type Statement, type Work } from './database.ts'
 import { type Actor, record } from './events.ts'
-import { addEntries, replaceEntries, resolve } from './mappings.ts'
+import { addEntries, replaceEntries, resolved } from './mappings.ts'
 import type {
   ImportOutcome,
   ImportWish,
@@ -58,27 +59,29 @@ export class UserGroupStore implements UserGroups {
 
   verify(token: Uint8Array): Promise<Verified | undefined> {
     const current = this.#database.read(statements.verifyCurrent, this.#actor.teamId, token)
-    return current.then(([row]) => (row ? this.#verified(row) : this.#verifyFormer(token)))
+    return current.then(([row]) => {
+      return row ? this.#verified(row, token, statements.verifyMappedCurrent) : this.#verifyFormer(token)
+    })
   }
 
   async #verifyFormer(token: Uint8Array): Promise<Verified | undefined> {
     const [row] = await this.#database.read(statements.verifyFormer, this.#actor.teamId, token)
-    return row && this.#verified(row)
+    return row && this.#verified(row, token, statements.verifyMappedFormer)
   }
 
-  #verified([providedId, name, disabled, mappingJson, properties, validUntil]: statements.VerifiedRow): Soon<Verified> {
+  #verified(
+    row: statements.VerifiedRow,
+    token: Uint8Array,
+    withSources: Statement<statements.MappedRow>,
+  ): Soon<Verified | undefined> {
     const { teamId } = this.#actor
-    const mapping = parseJson(mappingJson) as Mapping
-    const group = {
-      teamId,
-      providedId,
-      name,
-      mapping,
-      properties: parseJson(properties) as Properties,
-      disabled: disabled === 1,
-    }
-    const dataSources = mappingJson === '{}' ? new Map() : this.#database.look(() => resolve(teamId, mapping))
-    return after(dataSources, (resolved) => ({ group, validUntil, dataSources: resolved }))
+    if (row[3] === '{}') return verified(teamId, row, [])
+    return this.#database.read(withSources, teamId, token).then((rows) => {
+      const group = rows.find(([providedId]) => providedId !== null) as statements.VerifiedRow | undefined
+      const sources = rows.filter(([, , , , , , id]) => id !== null).map((row) => row.slice(6) as DataSourceRow)
+      // It may have been rotated meanwhile.
+      return group ? verified(teamId, group, sources) : this.verify(token)
+    })
   }
 
   async get(providedId: string): Promise<UserGroupRecord | undefined> {
@@ -203,6 +206,17 @@ function* ownRotation({ actor, current, fresh }: Rotation): Work<statements.User
   if (former === undefined) throw new ServiceError('token_not_found')
   if (fresh !== undefined && Buffer.compare(former[4], fresh.bytes) === 0) return former
   throw new ServiceError('token_already_rotated')
+}
+
+function verified(
+  teamId: number,
+  [providedId, name, disabled, mappingJson, propertiesJson, validUntil]: statements.VerifiedRow,
+  sources: readonly DataSourceRow[],
+): Verified {
+  const mapping = parseJson(mappingJson) as Mapping
+  const properties = parseJson(propertiesJson) as Properties
+  const group = { teamId, providedId, name, mapping, properties, disabled: disabled === 1 }
+  return { group, validUntil, dataSources: resolved(mapping, sources) }
 }
 
 /**
