@@ -107,8 +107,9 @@ function askFigures(worker: Worker): Promise<Figures | undefined> {
   })
 }
 
+/** One that has just died hears nothing of it: without somebody to tell, Node would end the supervisor for that. */
 function send(worker: Worker, message: Message): void {
-  if (worker.isConnected()) worker.send(message)
+  if (worker.isConnected()) worker.send(message, () => {})
 }
 
 /** A worker's side: it hands its figures over, asks for everybody's, and stops when told to or left alone. */

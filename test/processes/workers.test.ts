@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, get } from 'node:http'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { Caller } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
@@ -66,6 +69,29 @@ for (const engine of engines)
       assert.ok(isAlive(successor))
       assert.equal(logged(service).filter(({ msg }) => msg.startsWith('worker died')).length, 1)
       assert.equal(service.output().stderr.match(/Listening on/g)?.length, 1)
+    })
+
+    it('go on without one that dies as it is asked for its figures', async (t) => {
+      const service = await (await Premises.open(t, engine, { ...settings, UGS_METRICS_PORT: '0' })).start()
+      const [victim = assert.fail()] = await everyWorker(service)
+      const [, metrics = assert.fail()] = /Metrics on +(http\S+)/.exec(service.output().stderr) ?? []
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      t.after(() => agent.destroy())
+      const scraped = async () => {
+        const [answer] = await once(get(metrics, { agent }), 'response')
+        await answer.resume().toArray()
+        return answer.statusCode
+      }
+      assert.equal(await scraped(), 200)
+      service.process.kill('SIGSTOP')
+      const scraping = scraped()
+      // In this order. Nobody sees either before the process that is stopped has taken note of it.
+      await setTimeout(100)
+      process.kill(victim, 'SIGKILL')
+      await setTimeout(100)
+      service.process.kill('SIGCONT')
+      assert.equal(await scraping, 200)
+      assert.equal(await onNewConnection(service), 200)
     })
 
     it('all end with the first process on SIGTERM, with exit code 0', async (t) => {
