@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type MasterKeySource, parseMasterKeys } from './config.ts'
 import { OperatorError } from './operator-error.ts'
+import { isThere } from './store/sqlite-presence.ts'
 import { KeyRing } from './tokens/key-ring.ts'
 
 /** The configured master keys; makes the key file when the database beside it is still to be made. */
@@ -12,7 +13,7 @@ export function loadKeyRing(source: MasterKeySource): KeyRing {
 }
 
 function readKeyFile(path: string, database: string | undefined): Buffer[] {
-  const isFirstStart = database !== undefined && !existsSync(database)
+  const isFirstStart = database !== undefined && !isThere(database)
   const text = readIfThere(path) ?? (isFirstStart ? createKeyFile(path) : undefined)
   if (text === undefined)
     throw new OperatorError(

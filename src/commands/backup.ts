@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 import { copySqlite } from '../store/sqlite-file.ts'
+import { isThere } from '../store/sqlite-presence.ts'
 import { print, printJson, progressBar } from './terminal.ts'
 
 export function addBackupCommand(program: Command): void {
@@ -26,7 +27,7 @@ Example:
       const { database } = readConfig(process.env)
       if (database.engine !== 'sqlite')
         throw new OperatorError('ugs backup copies SQLite databases only.', 'For PostgreSQL use pg_dump.')
-      if (!existsSync(database.path))
+      if (!isThere(database.path))
         throw new OperatorError(`There is no database at ${database.path}.`, 'Check DATABASE_URL.')
       const target = resolve(file)
       if (existsSync(target))

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { isUsable } from '../api-tokens/api-token.ts'
 import { systemClock } from '../clock.ts'
@@ -6,6 +6,7 @@ import { type Config, readConfig } from '../config.ts'
 import { loadKeyRing } from '../master-key.ts'
 import { OperatorError } from '../operator-error.ts'
 import { openStore } from '../store/open.ts'
+import { isThere } from '../store/sqlite-presence.ts'
 import type { Store } from '../store/store.ts'
 import { proveKeys } from '../unlock.ts'
 import { print, printJson } from './terminal.ts'
@@ -52,10 +53,6 @@ async function examine(): Promise<Finding[]> {
 
   const config = await check('settings', async () => ({ value: readConfig(process.env), finding: 'All are valid.' }))
   if (config === undefined) return findings
-  if (config.database.engine === 'sqlite' && !existsSync(config.database.path)) {
-    findings.push({ check: 'database', ok: true, finding: `${config.database.path} will be made at the first start.` })
-    return findings
-  }
   const store = await check('database', () => examineDatabase(config))
   if (store === undefined) return findings
   try {
@@ -68,6 +65,8 @@ async function examine(): Promise<Finding[]> {
 }
 
 async function examineDatabase({ database }: Config) {
+  if (database.engine === 'sqlite' && !isThere(database.path))
+    return { value: undefined, finding: `${database.path} will be made at the first start.` }
   const store = await openStore(database, { clock: systemClock, upgrade: false, check: 'thorough' })
   const whole = database.engine === 'sqlite' ? ', the file is whole' : ''
   return { value: store, finding: `${database.engine} answers${whole}; its schema is current.` }

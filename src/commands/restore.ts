@@ -58,12 +58,13 @@ function refuseUnfit(copy: string): void {
 
 /** Never makes a key: a new one opens nothing. */
 function existingKeys(source: MasterKeySource): KeyRing {
-  if (source.kind === 'file' && !existsSync(source.path))
+  if (source.kind !== 'file') return loadKeyRing(source)
+  if (!existsSync(source.path))
     throw new OperatorError(
       `The master key file ${source.path} does not exist.`,
       'Put the master key that belongs to the copy there first, or set UGS_MASTER_KEY.',
     )
-  return loadKeyRing(source)
+  return loadKeyRing({ kind: 'file', path: source.path })
 }
 
 /** Made and proven aside: the database in its place is the old one or the new one, and whole, at any moment. */

@@ -8,6 +8,7 @@ import { FilesInPlace } from './files-in-place.ts'
 import { connect, patience, SqliteConnection } from './sqlite-connection.ts'
 import { translate } from './sqlite-errors.ts'
 import { type Check, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
+import { isThere } from './sqlite-presence.ts'
 import { SqliteWrites } from './sqlite-writes.ts'
 import { WalIndex } from './wal-index.ts'
 
@@ -25,8 +26,9 @@ interface Question {
 }
 
 export function openSqlite(path: string, check?: Check): Database {
+  const isNew = !isThere(path)
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (isNew) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const connection = connect(path)
     if (check !== undefined) refuseUnfit(connection, check, path)
     return new Sqlite(new SqliteConnection(connection), path)

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { runCommand } from '../support/command.ts'
+import { engines } from '../support/engines.ts'
+import { Premises } from '../support/premises.ts'
+import { sqlitePath } from '../support/raw-database.ts'
+import { assertRefusal, failingStart } from '../support/refusal.ts'
+
+const [sqlite = assert.fail()] = engines
+
+const sentence = /test\.db is missing or empty, but a log of its changes, .*test\.db-wal, is there/
+const remedy = /Put the file back/
+
+/** The file was moved away under the service, which was then killed: the group is in the log alone. */
+async function withLogAlone(t: TestContext) {
+  const premises = await Premises.open(t, sqlite, { UGS_MASTER_KEY: undefined })
+  const folder = premises.database.folder as string
+  const path = sqlitePath(premises.environment)
+  const service = await premises.start()
+  const copy = join(folder, 'copy.db')
+  assert.equal((await runCommand(premises.environment, 'backup', copy)).code, 0)
+  const { token } = (await service.caller.getOrCreate('acme')).body.user_group
+  renameSync(path, `${path}.away`)
+  await service.stop('SIGKILL')
+  const files = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'hex')])
+  return { premises, folder, path, copy, token, files }
+}
+
+describe('a SQLite database of which only the log is left', () => {
+  it('is neither started nor worked on, and nothing of it is touched: put back, it is whole', async (t) => {
+    const { premises, path, token, files } = await withLogAlone(t)
+    const { environment } = premises
+    const before = files()
+    assertRefusal(await failingStart(environment), sentence, remedy)
+    assertRefusal(await failingStart({ ...environment, UGS_WORKERS: '2' }), sentence, remedy)
+    assertRefusal(await runCommand(environment, 'user-group', 'list'), sentence, remedy)
+    assertRefusal(await runCommand(environment, 'backup', `${path}.copy`), sentence, remedy)
+    const examined = await runCommand(environment, 'doctor')
+    assert.equal(examined.code, 1)
+    assert.match(examined.stdout, /^BAD {2}database .+test\.db-wal, is there\.\n +Put the file back/m)
+    assert.deepEqual(files(), before)
+    renameSync(`${path}.away`, path)
+    assert.equal((await (await premises.start()).caller.getOrCreate('acme')).body.user_group.token, token)
+  })
+
+  it('gets no new master key', async (t) => {
+    const { premises, folder } = await withLogAlone(t)
+    const keyFile = join(folder, 'master.key')
+    rmSync(keyFile)
+    assertRefusal(await failingStart(premises.environment), sentence, remedy)
+    assert.ok(!existsSync(keyFile))
+  })
+
+  it('is not begun anew in an empty file', async (t) => {
+    const { premises, path, files } = await withLogAlone(t)
+    writeFileSync(path, '')
+    const before = files()
+    assertRefusal(await failingStart(premises.environment), sentence, remedy)
+    assert.deepEqual(files(), before)
+  })
+
+  it('gives way to a backup that is restored, and its log is kept', async (t) => {
+    const { premises, path, folder, copy } = await withLogAlone(t)
+    const log = readFileSync(`${path}-wal`)
+    assert.equal((await runCommand(premises.environment, 'restore', copy)).code, 0)
+    const kept = readdirSync(folder).find((name) => name.endsWith('-wal')) ?? assert.fail('there is no log')
+    assert.deepEqual(readFileSync(join(folder, kept)), log)
+    assert.equal((await (await premises.start()).caller.getOrCreate('acme')).body.new_user_group, true)
+  })
+})
