@@ -5,8 +5,8 @@ import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 import { copySqlite } from '../store/sqlite-file.ts'
-import { isThere } from '../store/sqlite-presence.ts'
 import { print, printJson, progressBar } from './terminal.ts'
+import { refuseMissing } from './with-service.ts'
 
 export function addBackupCommand(program: Command): void {
   program
@@ -27,8 +27,7 @@ Example:
       const { database } = readConfig(process.env)
       if (database.engine !== 'sqlite')
         throw new OperatorError('ugs backup copies SQLite databases only.', 'For PostgreSQL use pg_dump.')
-      if (!isThere(database.path))
-        throw new OperatorError(`There is no database at ${database.path}.`, 'Check DATABASE_URL.')
+      refuseMissing(database)
       const target = resolve(file)
       if (existsSync(target))
         throw new OperatorError(`${target} exists already.`, 'Choose another name, or move it away.')

@@ -1,16 +1,29 @@
 import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 import { openService, type Service } from '../service.ts'
+import type { DatabaseLocation } from '../store/open.ts'
+import { isThere } from '../store/sqlite-presence.ts'
 import type { Team } from '../teams/team.ts'
 
 /** Opens what the settings name, runs, and closes it again. */
 export async function withService<T>(use: (service: Service) => Promise<T>): Promise<T> {
-  const service = await openService(readConfig(process.env))
+  const config = readConfig(process.env)
+  refuseMissing(config.database)
+  const service = await openService(config)
   try {
     return await use(service)
   } finally {
     await service.store.close()
   }
+}
+
+/** Only a start makes a new database: a command that finds none is likely to have the wrong settings. */
+export function refuseMissing(database: DatabaseLocation): void {
+  if (database.engine === 'sqlite' && !isThere(database.path))
+    throw new OperatorError(
+      `There is no database at ${database.path}.`,
+      'Check DATABASE_URL; a new database is made when the service starts.',
+    )
 }
 
 export async function teamNamed(service: Service, id: number): Promise<Team> {

@@ -7,7 +7,7 @@ import { runCommand, startReading } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
 import { exploreHelp, type Help } from '../support/help.ts'
 import { Premises } from '../support/premises.ts'
-import { assertQuiet } from '../support/refusal.ts'
+import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 
 const [sqlite] = engines
 assert.ok(sqlite)
@@ -90,6 +90,18 @@ describe('every ugs command', () => {
       assert.equal(forPeople.stderr, '')
       assert.ok(!forPeople.stdout.includes('\x1b'), 'no colour where nobody looks')
       assertAligned(forPeople.stdout, printed.length)
+    }
+  })
+
+  it('makes neither a database nor a key where there is none: that is left to the start', async (t) => {
+    const premises = await Premises.open(t, sqlite, { UGS_MASTER_KEY: undefined })
+    const folder = premises.database.folder as string
+    const onDatabase = tour.filter(({ ugs }) => !/^(doctor|restore)/.test(ugs))
+    for (const { ugs, input = '' } of onDatabase) {
+      const words = ugs.replace('FOLDER', folder).replace('ID', '1').split(' ')
+      const ended = await startReading(input, premises.environment, ...words).ended
+      assertRefusal(ended, /There is no database at .*test\.db/, /DATABASE_URL/)
+      assert.deepEqual(readdirSync(folder), [], `ugs ${ugs}`)
     }
   })
 })

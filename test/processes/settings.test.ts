@@ -9,7 +9,7 @@ import { engines, newMasterKey } from '../support/engines.ts'
 import { Premises } from '../support/premises.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { assertQuiet, assertRefusal, failingStart } from '../support/refusal.ts'
-import { ugs } from '../support/service-process.ts'
+import { startService, ugs } from '../support/service-process.ts'
 
 // What has nothing to do with the engine, and the files of SQLite.
 describe('a start refuses', { concurrency: 2 }, () => {
@@ -93,8 +93,7 @@ describe('a start refuses', { concurrency: 2 }, () => {
   })
 
   it('a damaged database, in which doctor finds the damage too', async () => {
-    const { code } = await ugs(settings('damaged.db'), 'team', 'create', 'First')
-    assert.equal(code, 0)
+    await (await startService(settings('damaged.db'))).stop()
     const path = join(folder, 'damaged.db')
     const [table] = await rawSql(settings('damaged.db'), `select rootpage from sqlite_schema where name = 'event'`)
     const end = Number(table?.rootpage) * 4096
