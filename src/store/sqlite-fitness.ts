@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../operator-error.ts'
 
@@ -16,6 +16,20 @@ export function refuseForeign(connection: DatabaseSync): void {
   const tables = connection.prepare('select name from sqlite_schema').all()
   if (tables.length > 0 && !tables.some(({ name }) => name === 'schema_version'))
     throw new Error('it is the database of another program')
+}
+
+/** Before it is opened: SQLite would read it all the same, and make files beside it that are read-only too. */
+export function refuseReadOnly(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`].filter(existsSync))
+    try {
+      accessSync(file, constants.W_OK)
+    } catch (error) {
+      throw new OperatorError(
+        `The file ${file} is read-only.`,
+        'Make it and its folder writable for the user the service runs as.',
+        error,
+      )
+    }
 }
 
 const mostBytesForQuick = 64 * 2 ** 20

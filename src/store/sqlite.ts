@@ -7,7 +7,7 @@ import { writeEvents } from './events.ts'
 import { FilesInPlace } from './files-in-place.ts'
 import { connect, patience, SqliteConnection } from './sqlite-connection.ts'
 import { translate } from './sqlite-errors.ts'
-import { type Check, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
+import { type Check, refuseReadOnly, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
 import { isThere } from './sqlite-presence.ts'
 import { SqliteWrites } from './sqlite-writes.ts'
 import { WalIndex } from './wal-index.ts'
@@ -27,6 +27,7 @@ interface Question {
 
 export function openSqlite(path: string, check?: Check): Database {
   const isNew = !isThere(path)
+  if (check !== undefined) refuseReadOnly(path)
   try {
     if (isNew) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const connection = connect(path)

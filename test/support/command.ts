@@ -27,7 +27,12 @@ export function startReading(input: string, environment: Environment, ...args: s
 
 /** One with nowhere to put its output. */
 export function startOnFullDisk(environment: Environment, ...args: string[]): Command {
-  return reading('', spawnUnder(onFullDisk, environment, ...args))
+  return startUnder(onFullDisk, environment, ...args)
+}
+
+/** One that another command runs. */
+export function startUnder(under: readonly string[], environment: Environment, ...args: string[]): Command {
+  return reading('', spawnUnder(under, environment, ...args))
 }
 
 function reading(input: string, child: ChildProcessWithoutNullStreams): Command {

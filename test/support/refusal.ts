@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { type Ended, startCommand } from './command.ts'
+import { type Ended, startUnder } from './command.ts'
 import { type Environment, testApiToken } from './service-process.ts'
 
 /** A start that is expected to fail; one that succeeds after all is ended, so that nothing is left running. */
-export function failingStart(environment: Environment): Promise<Ended> {
-  const start = startCommand({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }, 'serve')
+export function failingStart(environment: Environment, under: readonly string[] = []): Promise<Ended> {
+  const start = startUnder(under, { PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }, 'serve')
   start.process.stderr?.on('data', (text: string) => {
     if (text.includes('Listening on')) start.process.kill('SIGKILL')
   })

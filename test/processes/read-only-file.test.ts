@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { chmodSync, chownSync, readdirSync, writeFileSync } from 'node:fs'
+import { describe, it, type TestContext } from 'node:test'
+import { startUnder } from '../support/command.ts'
+import { engines } from '../support/engines.ts'
+import { Premises } from '../support/premises.ts'
+import { sqlitePath } from '../support/raw-database.ts'
+import { assertRefusal, failingStart } from '../support/refusal.ts'
+
+const [sqlite = assert.fail()] = engines
+
+// No mode keeps root from writing, so as root the tests let somebody else own the files and run the service.
+const isRoot = process.getuid?.() === 0
+const somebody = 65534
+const asOwner = isRoot ? ['setpriv', `--reuid=${somebody}`, `--regid=${somebody}`, '--clear-groups'] : []
+const canRun = !isRoot || (await canRunAsOwner())
+
+async function canRunAsOwner(): Promise<boolean> {
+  const { code } = await startUnder(asOwner, {}, '--version').ended.catch(() => ({ code: 1 }))
+  return code === 0
+}
+
+/** A service that has answered ends in order, and leaves the file alone. */
+async function startedOnce(t: TestContext) {
+  const premises = await Premises.open(t, sqlite)
+  const service = await premises.start()
+  await service.caller.getOrCreate('acme')
+  assert.equal(await service.stop(), 0)
+  const folder = premises.database.folder as string
+  const path = sqlitePath(premises.environment)
+  if (isRoot) for (const file of [folder, path]) chownSync(file, somebody, somebody)
+  return { environment: premises.environment, folder, path }
+}
+
+describe('a SQLite database that is read-only', { skip: !canRun }, () => {
+  it('is not served, nor found in order by doctor, and gets no files beside it that are read-only too', async (t) => {
+    const { environment, folder, path } = await startedOnce(t)
+    chmodSync(path, 0o444)
+    assertRefusal(
+      await failingStart({ ...environment, UGS_API_TOKEN: undefined }, asOwner),
+      /test\.db is read-only/,
+      /writable for the user/,
+    )
+    const examined = await startUnder(asOwner, environment, 'doctor').ended
+    assert.match(examined.stdout, /^BAD {2}database +The file .+test\.db is read-only\./m)
+    assert.deepEqual(readdirSync(folder), ['test.db'])
+  })
+
+  for (const end of ['-wal', '-shm'])
+    it(`is not served because of its ${end} file, which the refusal names`, async (t) => {
+      const { environment, path } = await startedOnce(t)
+      writeFileSync(path + end, '')
+      if (isRoot) chownSync(path + end, somebody, somebody)
+      chmodSync(path + end, 0o444)
+      const sentence = new RegExp(`test\\.db${end} is read-only`)
+      assertRefusal(await failingStart(environment, asOwner), sentence, /writable for the user/)
+    })
+})
