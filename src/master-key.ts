@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'no
 import { dirname } from 'node:path'
 import { type MasterKeySource, parseMasterKeys } from './config.ts'
 import { OperatorError } from './operator-error.ts'
+import { refuseOther } from './store/sqlite.ts'
 import { isThere } from './store/sqlite-presence.ts'
 import { KeyRing } from './tokens/key-ring.ts'
 
@@ -15,13 +16,7 @@ export function loadKeyRing(source: MasterKeySource): KeyRing {
 function readKeyFile(path: string, database: string | undefined): Buffer[] {
   const isFirstStart = database !== undefined && !isThere(database)
   const text = readIfThere(path) ?? (isFirstStart ? createKeyFile(path) : undefined)
-  if (text === undefined)
-    throw new OperatorError(
-      `The master key file ${path} does not exist${database === undefined ? '' : ', but the database beside it does'}.`,
-      database === undefined
-        ? 'Correct UGS_MASTER_KEY_FILE.'
-        : 'Restore it from your backup, or set UGS_MASTER_KEY: without the key the stored tokens cannot be opened.',
-    )
+  if (text === undefined) throw missingKey(path, database)
   try {
     return parseMasterKeys(text.trim())
   } catch (error) {
@@ -30,6 +25,16 @@ function readKeyFile(path: string, database: string | undefined): Buffer[] {
       'Restore it from your backup: without it the stored tokens cannot be opened.',
     )
   }
+}
+
+function missingKey(path: string, database: string | undefined): OperatorError {
+  if (database === undefined)
+    return new OperatorError(`The master key file ${path} does not exist.`, 'Correct UGS_MASTER_KEY_FILE.')
+  refuseOther(database)
+  return new OperatorError(
+    `The master key file ${path} does not exist, but the database beside it does.`,
+    'Restore it from your backup, or set UGS_MASTER_KEY: without the key the stored tokens cannot be opened.',
+  )
 }
 
 function readIfThere(path: string): string | undefined {

@@ -46,10 +46,16 @@ export class SqliteConnection {
   }
 }
 
-export function connect(path: string): DatabaseSync {
-  // The time-out comes first: switching to WAL may itself have to wait for another process.
+/** Opens a file that is a database of this service, or empty, and leaves it as it is. */
+export function openOwn(path: string): DatabaseSync {
+  // With the time-out from the beginning: switching to WAL may itself have to wait for another process.
   const connection = new DatabaseSync(path, { timeout: patience, enableForeignKeyConstraints: true })
   refuseForeign(connection)
+  return connection
+}
+
+export function connect(path: string): DatabaseSync {
+  const connection = openOwn(path)
   const deadline = performance.now() + patience
   for (;;) {
     try {

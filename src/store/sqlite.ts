@@ -5,7 +5,7 @@ import { Together } from '../together.ts'
 import { type Database, type Row, type Statement, sql, type Value, type Work } from './database.ts'
 import { writeEvents } from './events.ts'
 import { FilesInPlace } from './files-in-place.ts'
-import { connect, patience, SqliteConnection } from './sqlite-connection.ts'
+import { connect, openOwn, patience, SqliteConnection } from './sqlite-connection.ts'
 import { translate } from './sqlite-errors.ts'
 import { type Check, refuseReadOnly, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
 import { isThere } from './sqlite-presence.ts'
@@ -33,6 +33,15 @@ export function openSqlite(path: string, check?: Check): Database {
     const connection = connect(path)
     if (check !== undefined) refuseUnfit(connection, check, path)
     return new Sqlite(new SqliteConnection(connection), path)
+  } catch (error) {
+    throw sqliteRefusal(path, error)
+  }
+}
+
+/** For whoever misses what should be beside the database: there may be something else in its place. */
+export function refuseOther(path: string): void {
+  try {
+    openOwn(path).close()
   } catch (error) {
     throw sqliteRefusal(path, error)
   }

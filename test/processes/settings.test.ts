@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,6 +27,8 @@ describe('a start refuses', { concurrency: 2 }, () => {
     rmSync(folder, { recursive: true, force: true })
   })
   const settings = (name: string) => ({ DATABASE_URL: `sqlite:${join(folder, name)}`, UGS_MASTER_KEY: key })
+  /** With the master key where it is looked for by default, which is nowhere. */
+  const keyless = (name: string) => ({ ...settings(name), UGS_MASTER_KEY: undefined })
 
   it('bad settings, all at once and with a suggestion for each near miss', async () => {
     const ended = await failingStart({
@@ -78,8 +80,9 @@ describe('a start refuses', { concurrency: 2 }, () => {
   it('a file that is not a database, and leaves it alone', async () => {
     const text = 'Dear customer, '.repeat(400)
     writeFileSync(join(folder, 'letter.db'), text)
-    const ended = await failingStart(settings('letter.db'))
-    assertRefusal(ended, /letter\.db cannot be opened: file is not a database/, /DATABASE_URL/, [key])
+    const sentence = /letter\.db cannot be opened: file is not a database/
+    for (const given of [settings('letter.db'), keyless('letter.db')])
+      assertRefusal(await failingStart(given), sentence, /DATABASE_URL/, [key])
     assert.equal(readFileSync(join(folder, 'letter.db'), 'utf8'), text)
   })
 
@@ -87,8 +90,9 @@ describe('a start refuses', { concurrency: 2 }, () => {
     const path = join(folder, 'other.db')
     await rawSql(settings('other.db'), 'create table user_group (id integer primary key)')
     const before = readFileSync(path)
-    const ended = await failingStart(settings('other.db'))
-    assertRefusal(ended, /other\.db cannot be opened: it is the database of another program/, /DATABASE_URL/, [key])
+    const sentence = /other\.db cannot be opened: it is the database of another program/
+    for (const given of [settings('other.db'), keyless('other.db')])
+      assertRefusal(await failingStart(given), sentence, /DATABASE_URL/, [key])
     assert.deepEqual(readFileSync(path), before)
   })
 
@@ -109,12 +113,14 @@ describe('a start refuses', { concurrency: 2 }, () => {
     writeFileSync(join(folder, 'a-file'), '')
     const there = settings(join('a-file', 'test.db'))
     assertRefusal(await failingStart(there), /test\.db cannot be opened: .*ENOTDIR|EEXIST/, /DATABASE_URL/, [key])
-    const keyless = await failingStart({ ...there, UGS_MASTER_KEY: undefined })
-    assertRefusal(keyless, /master\.key cannot be (made|read)/, /UGS_MASTER_KEY|readable/, [key])
+    const ended = await failingStart(keyless(join('a-file', 'test.db')))
+    assertRefusal(ended, /master\.key cannot be (made|read)/, /UGS_MASTER_KEY|readable/, [key])
   })
 
   it('a folder in the place of the database', async () => {
-    assertRefusal(await failingStart(settings('')), /cannot be opened/, /DATABASE_URL/, [key])
+    mkdirSync(join(folder, 'folder.db'))
+    for (const given of [settings('folder.db'), keyless('folder.db')])
+      assertRefusal(await failingStart(given), /folder\.db cannot be opened/, /DATABASE_URL/, [key])
   })
 
   it('a database whose master.key is gone, or damaged, and makes no new one', async (t) => {
