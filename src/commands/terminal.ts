@@ -1,5 +1,6 @@
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
+import { remedyFor } from '../store/sqlite-errors.ts'
 import { withoutTokens } from '../tokens/format.ts'
 
 let isWatched = false
@@ -93,7 +94,7 @@ export function explain(error: unknown): string {
 function explanation(error: unknown): string {
   if (error instanceof OperatorError) return `${red('ugs:')} ${error.message}\n  ${error.remedy}`
   if (error instanceof ServiceError && error.code === 'unavailable')
-    return `${red('ugs:')} The database does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.\n  Run ugs doctor.`
+    return `${red('ugs:')} The database does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.\n  ${remedyFor(error.cause) ?? 'Run ugs doctor.'}`
   if (error instanceof ServiceError && remedies[error.code] !== undefined)
     return `${red('ugs:')} ${error.message.replace(/[^.]$/, '$&.')}\n  ${remedies[error.code]}`
   return `${red('ugs:')} ${error instanceof Error ? error.message : String(error)}\n  This is a bug: please report it with the command you ran.`

@@ -2,13 +2,27 @@ import { ServiceError } from '../errors.ts'
 import { MissingTable, UniqueViolation } from './database.ts'
 
 const busy = 5
+const readOnly = 8
+const full = 13
 const foreignKeyViolation = 787
 const primaryKeyViolation = 1555
 const uniqueViolation = 2067
 const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26])
+const remedies = new Map([
+  [full, 'Make room on the disk of the file that DATABASE_URL names.'],
+  [
+    readOnly,
+    'Make the file that DATABASE_URL names, those beside it and their folder writable for the user who runs this.',
+  ],
+])
 
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === busy
+}
+
+/** For what keeps a database from being written, though there is nothing wrong with it. */
+export function remedyFor(error: unknown): string | undefined {
+  return remedies.get(primaryCode(error) ?? 0)
 }
 
 export function translate(error: unknown): unknown {
@@ -22,6 +36,6 @@ export function translate(error: unknown): unknown {
 }
 
 function primaryCode(error: unknown): number | undefined {
-  const code = (error as { errcode?: number }).errcode
+  const code = (error as { errcode?: number } | undefined)?.errcode
   return code === undefined ? undefined : code & 0xff
 }

@@ -46,6 +46,13 @@ describe('a SQLite database that is read-only', { skip: !canRun }, () => {
     assert.deepEqual(readdirSync(folder), ['test.db'])
   })
 
+  it('is not written by a command, which says what to do', async (t) => {
+    const { environment, path } = await startedOnce(t)
+    chmodSync(path, 0o444)
+    const ended = await startUnder(asOwner, environment, 'user-group', 'update', 'acme', '--name', 'Acme').ended
+    assertRefusal(ended, /readonly database/, /Make the file .+ writable/)
+  })
+
   for (const end of ['-wal', '-shm'])
     it(`is not served because of its ${end} file, which the refusal names`, async (t) => {
       const { environment, path } = await startedOnce(t)
