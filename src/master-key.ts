@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type MasterKeySource, parseMasterKeys } from './config.ts'
 import { OperatorError } from './operator-error.ts'
+import { makeFolder } from './store/make-folder.ts'
 import { refuseOther } from './store/sqlite.ts'
 import { isThere } from './store/sqlite-presence.ts'
 import { KeyRing } from './tokens/key-ring.ts'
@@ -65,7 +66,7 @@ function createKeyFile(path: string): string {
 
 /** Written aside first: of two processes that start at once, both end up with the same whole file. */
 function linkIntoPlace(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
   try {

@@ -1,11 +1,12 @@
 import { chmodSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs'
-import { copyFile, mkdir, open, rm } from 'node:fs/promises'
+import { copyFile, open, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { systemClock } from '../clock.ts'
 import { type MasterKeySource, readConfig } from '../config.ts'
 import { loadKeyRing } from '../master-key.ts'
 import { OperatorError } from '../operator-error.ts'
+import { makeFolder } from '../store/make-folder.ts'
 import { openStore } from '../store/open.ts'
 import { faultIn, whileUnused } from '../store/sqlite-file.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
@@ -71,7 +72,7 @@ function existingKeys(source: MasterKeySource): KeyRing {
 async function restore(copy: string, path: string, ring: KeyRing): Promise<string | null> {
   const draft = `${path}.part`
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     await removeDatabase(draft)
     await copyFile(copy, draft)
     chmodSync(draft, 0o600)

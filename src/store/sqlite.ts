@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { NewEvent } from '../events/event.ts'
 import { Together } from '../together.ts'
 import { type Database, type Row, type Statement, sql, type Value, type Work } from './database.ts'
 import { writeEvents } from './events.ts'
 import { FilesInPlace } from './files-in-place.ts'
+import { makeFolder } from './make-folder.ts'
 import { connect, openOwn, patience, SqliteConnection } from './sqlite-connection.ts'
 import { translate } from './sqlite-errors.ts'
 import { type Check, refuseReadOnly, refuseUnfit, sqliteRefusal } from './sqlite-fitness.ts'
@@ -29,7 +29,7 @@ export function openSqlite(path: string, check?: Check): Database {
   const isNew = !isThere(path)
   if (check !== undefined) refuseReadOnly(path)
   try {
-    if (isNew) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (isNew) makeFolder(dirname(path))
     const connection = connect(path)
     if (check !== undefined) refuseUnfit(connection, check, path)
     return new Sqlite(new SqliteConnection(connection), path)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -115,6 +115,12 @@ describe('a start refuses', { concurrency: 2 }, () => {
     assertRefusal(await failingStart(there), /test\.db cannot be opened: .*ENOTDIR|EEXIST/, /DATABASE_URL/, [key])
     const ended = await failingStart(keyless(join('a-file', 'test.db')))
     assertRefusal(ended, /master\.key cannot be (made|read)/, /UGS_MASTER_KEY|readable/, [key])
+  })
+
+  it('a folder that can never be made, instead of trying for ever', { skip: !existsSync('/proc') }, async () => {
+    const there = { DATABASE_URL: 'sqlite:/proc/nowhere/test.db' }
+    assertRefusal(await failingStart({ ...there, UGS_MASTER_KEY: key }), /cannot be opened: .+mkdir/, /DATABASE_URL/)
+    assertRefusal(await failingStart(there), /master\.key cannot be made: .+mkdir/, /folder/)
   })
 
   it('a folder in the place of the database', async () => {
