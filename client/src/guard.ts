@@ -1,3 +1,4 @@
+import type { UserGroupServiceError } from './error.ts'
 import type { TokenVerifyAnswer } from './types.ts'
 import type { UserGroupService } from './user-group-service.ts'
 import type { Verification } from './verification.ts'
@@ -7,7 +8,11 @@ export type VerifiedUserGroup = Omit<Extract<Verification, { active: true }>, 's
 
 /** As much of a request as the guard needs, be it Node's, Express's or Fastify's. */
 export interface GuardedRequest {
-  headers: { authorization?: string | undefined }
+  headers: {
+    authorization?: string | undefined
+    cookie?: string | undefined
+    [name: string]: string | string[] | undefined
+  }
   userGroup?: VerifiedUserGroup
 }
 
@@ -15,7 +20,7 @@ export interface GuardOptions<Request> {
   /** Where the token is, when it is not in `Authorization: Bearer …`. */
   token?: ((request: Request) => string | undefined) | undefined
   /** Told why a request was answered with 503, for your log. */
-  onError?: ((error: unknown) => void) | undefined
+  onError?: ((error: UserGroupServiceError) => void) | undefined
 }
 
 interface NodeAnswer {
@@ -39,12 +44,14 @@ interface Refusal {
 // On what passes too, unless the handler says otherwise: it was made for one group's eyes.
 const neverStored = { 'Cache-Control': 'no-store' }
 
+// NoInfer: where the guard is written inline, TypeScript from 5.9 on would take the request it is put before for never.
+
 /** Middleware for node:http and Express: lets a request pass only with the token of a user group. */
 export function requireUserGroup<Request extends GuardedRequest = GuardedRequest>(
   client: Pick<UserGroupService, 'verify'>,
   options: GuardOptions<Request> = {},
 ) {
-  return async (request: Request, response: NodeAnswer, next: () => unknown): Promise<void> => {
+  return async (request: NoInfer<Request>, response: NodeAnswer, next: () => unknown): Promise<void> => {
     const refusal = await judge(client, request, options)
     for (const [name, value] of Object.entries(refusal?.headers ?? neverStored)) response.setHeader(name, value)
     if (refusal === undefined) {
@@ -62,7 +69,7 @@ export function requireUserGroupHook<Request extends GuardedRequest = GuardedReq
   client: Pick<UserGroupService, 'verify'>,
   options: GuardOptions<Request> = {},
 ) {
-  return async (request: Request, reply: FastifyAnswer): Promise<unknown> => {
+  return async (request: NoInfer<Request>, reply: FastifyAnswer): Promise<unknown> => {
     const refusal = await judge(client, request, options)
     for (const [name, value] of Object.entries(refusal?.headers ?? neverStored)) reply.header(name, value)
     if (refusal === undefined) return undefined
@@ -96,7 +103,8 @@ async function judge<Request extends GuardedRequest>(
     request.userGroup = verified
     return undefined
   } catch (error) {
-    onError?.(error)
+    // Only a caller's own signal ends a call with anything else, and here is none.
+    onError?.(error as UserGroupServiceError)
     return unavailable
   }
 }

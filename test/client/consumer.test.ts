@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { projectWithClient } from './packed-client.ts'
+import { readmeExamples } from './readme-examples.ts'
 
 const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
 
@@ -33,7 +34,7 @@ export function isLost(error: unknown): boolean {
 
 const servers = `
 import { createServer } from 'node:http'
-import fastify from 'fastify'
+import fastify, { type FastifyRequest } from 'fastify'
 import { requireUserGroup, requireUserGroupHook, UserGroupService, userGroupOf } from 'user-group-service-client'
 
 const client = new UserGroupService({ baseUrl: 'https://groups.example.com', apiToken: 'x' })
@@ -42,26 +43,54 @@ createServer((request, response) => guard(request, response, () => response.end(
 const hook = requireUserGroupHook(client)
 fastify().get('/', { preHandler: hook }, async (request) => userGroupOf(request).data_sources.sales?.id)
 fastify().addHook('onRequest', hook)
+fastify().get('/', { preHandler: requireUserGroupHook(client) }, async (request) => userGroupOf(request).properties)
+fastify().addHook('onRequest', requireUserGroupHook(client))
+const elsewhere = requireUserGroupHook(client, {
+  token: ({ headers }) => headers['x-token']?.toString() ?? headers.cookie,
+  onError: ({ code, status }) => console.error(code, status),
+})
+fastify().get('/', { preHandler: elsewhere }, async (request) => userGroupOf(request).properties)
+const token = (request: FastifyRequest) => request.hostname
+fastify().get('/', { preHandler: requireUserGroupHook(client, { token }) }, async () => 'a dashboard')
 `
+
+const environment = `
+declare namespace NodeJS {
+  interface ProcessEnv {
+    UGS_URL: string
+    UGS_API_TOKEN: string
+  }
+}
+`
+// Node's types cannot tell that a server on a port has an address with one.
+const examples = readmeExamples.filter((text) => !text.includes('server.address().port'))
+const exampleFiles = examples.map((_, index) => `example-${index}.ts`)
 
 const options = { target: 'esnext', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true, noEmit: true }
 
 describe("the client's types, seen from a project that has installed it", () => {
-  const project = projectWithClient({ 'everywhere.ts': everywhere, 'servers.ts': servers })
-  const compile = (file: string, more: object) => {
-    writeFileSync(
-      join(project, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: { ...options, ...more }, files: [file] }),
-    )
+  const project = projectWithClient({
+    'everywhere.ts': everywhere,
+    'servers.ts': servers,
+    'environment.d.ts': environment,
+    ...Object.fromEntries(examples.map((text, index) => [exampleFiles[index], text])),
+  })
+  const compile = (files: string[], more: object) => {
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...options, ...more }, files }))
     execFileSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' })
   }
 
   it('need no types of Node, and hold with library checks on', () => {
-    compile('everywhere.ts', { types: [], lib: ['esnext', 'dom'], skipLibCheck: false })
+    compile(['everywhere.ts'], { types: [], lib: ['esnext', 'dom'], skipLibCheck: false })
   })
 
   it('fit node:http and fastify', () => {
-    compile('servers.ts', { types: ['node'], lib: ['esnext'], skipLibCheck: true })
-    compile('everywhere.ts', { types: ['node'], lib: ['esnext'], skipLibCheck: true })
+    compile(['servers.ts'], { types: ['node'], lib: ['esnext'], skipLibCheck: true })
+    compile(['everywhere.ts'], { types: ['node'], lib: ['esnext'], skipLibCheck: true })
+  })
+
+  it("make sense of the README's examples as TypeScript", () => {
+    const files = [...exampleFiles, 'environment.d.ts']
+    compile(files, { types: ['node'], lib: ['esnext'], skipLibCheck: true })
   })
 })

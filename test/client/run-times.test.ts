@@ -6,15 +6,13 @@ import { type Fault, type FaultyProxy, faultyProxy } from '../support/faulty-pro
 import { testApiToken } from '../support/service-process.ts'
 import { closedPort, runningOnSqlite } from './client.ts'
 import { projectWithClient } from './packed-client.ts'
+import { readmeExamples } from './readme-examples.ts'
 import { runOn, runTimes } from './run-times.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-const blocks = [
-  ...read('../../client/README.md').matchAll(/^```(?:js|ts|javascript|typescript)\n([\s\S]*?)^```$/gm),
-].map(([, text = '']) => text)
 /** What the comments behind console.log say it prints. */
-const promised = blocks.flatMap((block) =>
+const promised = readmeExamples.flatMap((block) =>
   [...block.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)].map(([, text]) => text),
 )
 
@@ -38,14 +36,14 @@ const faults: Record<string, Fault[]> = {
 
 describe('the client, built and installed', () => {
   const project = projectWithClient({
-    ...Object.fromEntries(blocks.map((block, index) => [`example-${index}.js`, block])),
-    'readme.js': blocks.map((_, index) => `await import('./example-${index}.js')\n`).join(''),
+    ...Object.fromEntries(readmeExamples.map((block, index) => [`example-${index}.js`, block])),
+    'readme.js': readmeExamples.map((_, index) => `await import('./example-${index}.js')\n`).join(''),
     'scenario.js': read('scenario.js'),
   })
 
   it('has a README that shows every feature, and says what each line prints', () => {
-    assert.equal(blocks.length, 8)
-    assert.equal(promised.length, [...blocks.join().matchAll(/console\.log/g)].length)
+    assert.equal(readmeExamples.length, 8)
+    assert.equal(promised.length, [...readmeExamples.join().matchAll(/console\.log/g)].length)
   })
 
   for (const runTime of runTimes()) {
