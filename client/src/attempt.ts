@@ -52,7 +52,7 @@ const beforeSending = new Set([
 const beforeSendingInWords = /client error \(Connect\)/
 
 function neverArrived(error: unknown): boolean {
-  const { cause } = error as { cause?: unknown }
+  const { cause } = (error ?? {}) as { cause?: unknown }
   return [error, cause].some((each) => {
     const { code, message } = (each ?? {}) as { code?: unknown; message?: unknown }
     return beforeSending.has(String(code)) || beforeSendingInWords.test(String(message))

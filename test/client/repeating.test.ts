@@ -102,6 +102,13 @@ describe('the client, when a call does not go through', async () => {
     }
   })
 
+  it('fails with its own error whatever a fetch of your own fails with', async () => {
+    for (const reason of [undefined, null, 'no way', new Error('no way')]) {
+      const client = clientOf(there.service.url, { fetch: () => Promise.reject(reason), retries: 0 })
+      assert.equal((await failure(client.getTeam())).code, 'connection_failed')
+    }
+  })
+
   it('ends each attempt at its time-out, while the answer comes too, and repeats it', async (t) => {
     const { client, proxy } = await unluckyClient(t, there, ['hang', { delay: 5000 }], { timeoutMs: 250 })
     const begin = performance.now()
