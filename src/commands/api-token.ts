@@ -3,7 +3,8 @@ import { type ApiToken, type Scope, scopes, state } from '../api-tokens/api-toke
 import { addWithNewId } from '../api-tokens/new-id.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseId, parseName, type TeamOptions } from './options.ts'
-import { print, printJson, say, table, when } from './terminal.ts'
+import { table } from './table.ts'
+import { print, printJson, say, when } from './terminal.ts'
 import { teamNamed, withService } from './with-service.ts'
 
 export function addApiTokenCommands(program: Command): void {

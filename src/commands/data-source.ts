@@ -6,7 +6,8 @@ import { OperatorError } from '../operator-error.ts'
 import { example, given, parseName, requireChange, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
 import { readSecret } from './secret-input.ts'
-import { print, printJson, printRecord, table } from './terminal.ts'
+import { table } from './table.ts'
+import { print, printJson, printRecord } from './terminal.ts'
 
 type DataSource = Static<typeof DataSourceOut>
 

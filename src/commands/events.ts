@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { presentEvent } from '../events/event.ts'
+import { isoTime } from '../clock.ts'
+import { eventKinds, presentEvent } from '../events/event.ts'
 import type { Events } from '../store/store.ts'
 import { example, parseCount, parseLimit, type TeamOptions, withTeam } from './options.ts'
-import { print, printJson, table } from './terminal.ts'
+import { growingTable, table } from './table.ts'
+import { print, printJson } from './terminal.ts'
 import { teamNamed, withService } from './with-service.ts'
 
 const pageSize = 200
@@ -16,6 +18,8 @@ interface EventsOptions extends TeamOptions {
 }
 
 type Shown = ReturnType<typeof presentEvent>
+
+const headings = ['ID', 'AT', 'KIND', 'SUBJECT', 'BY']
 
 export function addEventsCommand(program: Command): void {
   withTeam(program.command('events'), 'print them as JSON; with --follow, one to a line')
@@ -31,20 +35,20 @@ export function addEventsCommand(program: Command): void {
         const after = options.after ?? Math.max(0, (await events.newest()) - first)
         if (options.follow) return follow(events, after, options)
         const found: Shown[] = []
-        for await (const event of eventsAfter(events, after, first)) found.push(event)
+        for await (const page of pagesAfter(events, after, first)) found.push(...page)
         if (options.json) printJson(found)
-        else print(table(['ID', 'AT', 'KIND', 'SUBJECT', 'BY'], found.map(cells)))
+        else print(table(headings, found.map(cells)))
       }),
     )
 }
 
-async function* eventsAfter(events: Events, position: number, limit: number): AsyncGenerator<Shown> {
+async function* pagesAfter(events: Events, position: number, limit: number): AsyncGenerator<Shown[]> {
   let last = position
   let left = limit
   while (left > 0) {
     const size = Math.min(pageSize, left)
     const page = await events.after(last, size)
-    for (const event of page) yield presentEvent(event)
+    yield page.map(presentEvent)
     if (page.length < size) return
     left -= page.length
     last = page.at(-1)?.id ?? last
@@ -55,17 +59,29 @@ async function* eventsAfter(events: Events, position: number, limit: number): As
 async function follow(events: Events, after: number, options: EventsOptions): Promise<void> {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const lines = options.json ? jsonLines : tableLines()
   let last = after
   let left = options.limit ?? Number.POSITIVE_INFINITY
   while (!stop.signal.aborted) {
-    for await (const event of eventsAfter(events, last, left)) {
-      print(options.json ? JSON.stringify(event) : cells(event).join('  '))
-      last = event.id
-      left -= 1
+    for await (const page of pagesAfter(events, last, left)) {
+      const text = lines(page)
+      if (text !== '') print(text)
+      last = page.at(-1)?.id ?? last
+      left -= page.length
     }
     if (left <= 0) return
     await pause(lookEvery, undefined, { signal: stop.signal }).catch(() => {})
   }
+}
+
+function jsonLines(page: readonly Shown[]): string {
+  return page.map((event) => JSON.stringify(event)).join('\n')
+}
+
+function tableLines(): (page: readonly Shown[]) => string {
+  const likely = eventKinds.map((kind) => ['99999', isoTime(0), kind])
+  const more = growingTable(headings, likely)
+  return (page) => more(page.map(cells))
 }
 
 function cells(event: Shown): string[] {

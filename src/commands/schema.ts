@@ -3,7 +3,8 @@ import type { Static } from 'typebox'
 import type { SchemaOut } from '../schemas/schema.ts'
 import { example, given, parseName, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
-import { print, printJson, printRecord, table } from './terminal.ts'
+import { table } from './table.ts'
+import { print, printJson, printRecord } from './terminal.ts'
 
 type Schema = Static<typeof SchemaOut>
 

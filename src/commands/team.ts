@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import type { Team } from '../teams/team.ts'
 import { example, given, parseName, parseSwitch, requireChange, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
-import { print, printJson, printRecord, table, when } from './terminal.ts'
+import { table } from './table.ts'
+import { print, printJson, printRecord, when } from './terminal.ts'
 import { withService } from './with-service.ts'
 
 export function addTeamCommands(program: Command): void {

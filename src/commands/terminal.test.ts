@@ -1,50 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
-import { explain, table, when } from './terminal.ts'
-
-describe('a table', () => {
-  it('puts every cell under its heading, and no blanks at the end of a line', () => {
-    assert.equal(
-      table(
-        ['ID', 'NAME', 'CREATED'],
-        [
-          ['1', 'First team', '2026-01-01'],
-          ['12345', 'B', '-'],
-        ],
-      ),
-      ['ID     NAME        CREATED', '1      First team  2026-01-01', '12345  B           -'].join('\n'),
-    )
-  })
-
-  it('shows its headings when there is nothing to list', () => {
-    assert.equal(table(['ID', 'NAME'], []), 'ID  NAME')
-  })
-
-  it('begins each column at the same place in every line, whatever is in the cells', () => {
-    const word = fc.string({ unit: fc.constantFrom(...'abcXYZ019-,.'), minLength: 1, maxLength: 30 })
-    const sheet = fc
-      .integer({ min: 1, max: 6 })
-      .chain((columns) =>
-        fc.array(fc.array(word, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 8 }),
-      )
-    fc.assert(
-      fc.property(sheet, ([headings = [], ...rows]) => {
-        const lines = table(headings, rows).split('\n')
-        assert.equal(lines.length, rows.length + 1)
-        let start = 0
-        for (const column of headings.keys()) {
-          for (const [index, row] of [headings, ...rows].entries())
-            assert.equal(lines[index]?.slice(start).split('  ')[0], row[column], `line ${index}, column ${column}`)
-          start += Math.max(...[headings, ...rows].map((row) => row[column]?.length ?? 0)) + 2
-        }
-        assert.ok(lines.every((line) => line === line.trimEnd()))
-      }),
-    )
-  })
-})
+import { explain, when } from './terminal.ts'
 
 describe('a time', () => {
   it('is shown in ISO 8601 and UTC, and none as a dash', () => {

@@ -42,18 +42,6 @@ export function red(text: string): string {
   return process.stderr.isTTY && !process.env.NO_COLOR ? `\x1b[31m${text}\x1b[0m` : text
 }
 
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd()
-  return [headings, ...rows].map(line).join('\n')
-}
-
 export function when(time: number | null): string {
   return time === null ? '-' : new Date(time).toISOString()
 }

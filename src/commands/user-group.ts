@@ -12,7 +12,8 @@ import {
   withTeam,
 } from './options.ts'
 import { perform, performOnce } from './perform.ts'
-import { print, printJson, printRecord, say, table } from './terminal.ts'
+import { table } from './table.ts'
+import { print, printJson, printRecord, say } from './terminal.ts'
 import { addUserGroupExport } from './user-group-export.ts'
 import { addUserGroupImport } from './user-group-import.ts'
 import { addUserGroupTokenCommands } from './user-group-token.ts'

@@ -65,6 +65,31 @@ for (const engine of engines)
       )
     })
 
+    it('follows under headings, each column in its place', async () => {
+      const own = await terminal.newTeam()
+      const following = spawnUgs(terminal.environment, 'events', '--follow', '--limit', '2', ...own)
+      let seen = ''
+      following.stdout.setEncoding('utf8').on('data', (text: string) => {
+        seen += text
+      })
+      await eventually('the headings are shown', () => seen.endsWith('BY\n'))
+      await terminal.importLines(own, { user_group_id: 'acme' })
+      await eventually('the first event is shown', () => seen.includes('acme'))
+      const exit = once(following, 'close')
+      await terminal.json('team', 'update', ...own, '--name', 'New name')
+      assert.deepEqual(await exit, [0, null])
+      const [heading = '', ...lines] = seen.trimEnd().split('\n')
+      assert.match(heading, /^ID +AT +KIND +SUBJECT +BY$/)
+      const columns = ['KIND', 'SUBJECT', 'BY'].map((name) => heading.indexOf(name))
+      assert.deepEqual(
+        lines.map((line) => columns.map((column) => /^\S+/.exec(line.slice(column))?.[0])),
+        [
+          ['user_group.created', 'acme', 'the'],
+          ['team.updated', '-', 'the'],
+        ],
+      )
+    })
+
     it('records what is done to the team itself', async () => {
       const own = await terminal.newTeam()
       const updated = await terminal.json('team', 'update', ...own, '--name', 'New name', '--strict-mapping', 'on')
