@@ -21,6 +21,14 @@ describe('a table', () => {
     assert.equal(table(['ID', 'NAME'], []), 'ID  NAME')
   })
 
+  it('gives letters of double width the places they take, and marks none', () => {
+    const rows = [
+      ['日本語', '1'],
+      ['Zoe\u0308', '2'],
+    ]
+    assert.equal(table(['NAME', 'ID'], rows), 'NAME    ID\n日本語  1\nZoe\u0308     2')
+  })
+
   it('begins each column at the same place in every line, whatever is in the cells', () => {
     const word = fc.string({ unit: fc.constantFrom(...'abcXYZ019-,.'), minLength: 1, maxLength: 30 })
     const sheet = fc

@@ -1,3 +1,5 @@
+import { displayWidth } from './display-width.ts'
+
 type Row = readonly string[]
 
 export function table(headings: Row, rows: readonly Row[]): string {
@@ -6,13 +8,13 @@ export function table(headings: Row, rows: readonly Row[]): string {
 
 /** A table of which more and more is known: each part fits below the ones before, until a cell needs more room. */
 export function growingTable(headings: Row, roomFor: readonly Row[] = []): (rows: readonly Row[]) => string {
-  const widths = headings.map(() => 0)
+  const widths: number[] = []
   const makeRoom = (row: Row) => {
-    for (const [column, width] of widths.entries()) widths[column] = Math.max(width, row[column]?.length ?? 0)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, displayWidth(cell))
   }
   const line = (row: Row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - displayWidth(cell)))
       .join('  ')
       .trimEnd()
   roomFor.forEach(makeRoom)
