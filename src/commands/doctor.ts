@@ -33,7 +33,8 @@ export function addDoctorCommand(program: Command): void {
 }
 
 function describe({ check, ok, finding, remedy }: Finding): string {
-  return `${ok ? 'ok  ' : 'BAD '} ${check.padEnd(10)} ${finding}${remedy ? `\n${' '.repeat(16)}${remedy}` : ''}`
+  const text = remedy ? `${finding}\n${remedy}` : finding
+  return `${ok ? 'ok  ' : 'BAD '} ${check.padEnd(10)} ${text.replaceAll('\n', `\n${' '.repeat(16)}`)}`
 }
 
 /** Each check builds on the one before; the first that fails ends the examination. */

@@ -99,6 +99,18 @@ describe('the ugs commands', () => {
     assert.equal(findings.find(({ check }: { check: string }) => check === 'keys').ok, false)
   })
 
+  it('let doctor put the problems of the settings and what to do below what they belong to', async () => {
+    const { code, stdout } = await runCommand({ PORT: '80a', UGS_METRICS_PORT: '80b' }, 'doctor')
+    assert.equal(code, 1)
+    const [first = '', ...others] = stdout.trimEnd().split('\n')
+    assert.match(first, /^BAD {2}settings {3}The settings have 2 problems:$/)
+    assert.deepEqual(
+      others.map((line) => line.search(/\S/)),
+      [18, 18, 16],
+      stdout,
+    )
+  })
+
   it('end quietly when their reader has seen enough', async (t) => {
     const environment = await withAcme(t)
     for (const args of [
