@@ -7,6 +7,8 @@ import { table } from './table.ts'
 import { print, printJson, say, when } from './terminal.ts'
 import { teamNamed, withService } from './with-service.ts'
 
+const usualScopes: readonly Scope[] = ['provision']
+
 export function addApiTokenCommands(program: Command): void {
   const apiToken = program.command('api-token').description('Make, list and revoke the API tokens of a team.')
 
@@ -15,7 +17,7 @@ export function addApiTokenCommands(program: Command): void {
     .description('Make an API token and print its secret, this once.')
     .argument('<name>', 'what it is for, such as "billing back end"', parseName)
     .option('--team <id>', 'the team it belongs to', parseId, 1)
-    .option('--scope <scope...>', `what it may do: ${scopes.join(', ')}`, addScope)
+    .option('--scope <scope...>', `what it may do: ${scopes.join(', ')} (default: ${usualScopes})`, addScope)
     .option('--expires <time>', 'when it ends: 90d, 12h or 2027-01-31T00:00:00Z (default: never)', parseExpiry)
     .option('--json', 'print it as JSON, with the secret under "token"')
     .addHelpText('after', '\nExample:\n  ugs api-token create "dashboard server" --scope verify --expires 90d')
@@ -27,7 +29,7 @@ export function addApiTokenCommands(program: Command): void {
         const secret = tokens.mintForApi()
         const made = {
           name,
-          scopes: options.scope ?? (['provision'] as const),
+          scopes: options.scope ?? usualScopes,
           expiresAt: options.expires?.(now) ?? null,
         }
         const { apiTokens } = store.forTeam(team.id, null)

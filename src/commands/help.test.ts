@@ -51,4 +51,10 @@ describe('the help', () => {
       assert.ok(command.registeredArguments.every((argument) => !/token|connection/.test(argument.name())))
     })
   }
+
+  it('of ugs api-token create says which scope a token gets when none is given', () => {
+    const create = commandsIn(program).find(({ name }) => name === 'ugs api-token create')
+    assert.ok(create)
+    assert.match(helpOf(create.command).replaceAll(/\s+/g, ' '), /--scope [^-]*\(default: provision\)/)
+  })
 })
