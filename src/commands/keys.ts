@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
 import type { SealedRow } from '../store/store.ts'
@@ -19,9 +20,9 @@ export function addKeysCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-First restart the service with the new key in front: UGS_MASTER_KEY=NEW,OLD. Then run this with the same setting.
-It can be stopped and run again: it goes on where it was. Once it says that the old key is no longer needed, restart
-the service without it.
+First restart the service with the new key in front: UGS_MASTER_KEY=NEW,OLD, or the same text in the file that holds
+the key. Then run this with the same setting. It can be stopped and run again: it goes on where it was. Once it
+says that the old key is no longer needed, restart the service without it.
 
 Example:
   UGS_MASTER_KEY=NEW,OLD ugs keys rotate`,
@@ -31,7 +32,11 @@ Example:
         const result = await rotateKeys(service)
         if (options.json) return printJson(result)
         print(`Sealed ${result.resealed} values anew under master key ${result.key}.`)
-        for (const id of result.retired) print(`Master key ${id} is no longer needed: take it out of UGS_MASTER_KEY.`)
+        const { masterKey } = readConfig(process.env)
+        const place = masterKey.kind === 'file' ? masterKey.path : 'UGS_MASTER_KEY'
+        for (const id of result.retired) print(`Master key ${id} is no longer needed: take it out of ${place}.`)
+        for (const id of result.unused)
+          print(`Nothing is sealed under master key ${id}: if it is the old one, take it out of ${place}.`)
       }),
     )
 }
@@ -52,7 +57,9 @@ async function rotateKeys({ store, tokens }: Service) {
     }
   }
   bar.end()
-  return { key, resealed, retired: await store.keys.retireOthers(key) }
+  const retired = await store.keys.retireOthers(key)
+  const known = new Set([...retired, ...(await store.keys.all()).keys()])
+  return { key, resealed, retired, unused: tokens.keyIds.filter((id) => !known.has(id)) }
 }
 
 function opened(row: SealedRow, tokens: Tokens): Buffer {

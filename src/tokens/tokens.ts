@@ -93,6 +93,10 @@ export class Tokens {
   get newestKeyId(): string {
     return this.#ring.newestId
   }
+
+  get keyIds(): string[] {
+    return this.#ring.ids
+  }
 }
 
 /** To be kept: bytes would keep the whole buffer alive that they came in. */

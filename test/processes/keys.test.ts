@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Caller } from '../support/caller.ts'
 import { runCommand, startCommand } from '../support/command.ts'
@@ -66,6 +69,26 @@ for (const engine of engines)
       assert.ok(resealed > 0 && resealed < groups, `it goes on where it was: ${resealed} were left`)
       assert.equal(retired.length, 1)
       await assertTokens((await premises.start(onlyNew)).caller, tokens)
+    })
+
+    it('says what the old key is to be taken out of, and so again when all is done', async (t) => {
+      const { premises, both } = await withTwoKeys(t, engine)
+      await (await premises.start()).stop()
+      const file = join(mkdtempSync(join(tmpdir(), 'ugs-keys-')), 'master.key')
+      t.after(() => rmSync(dirname(file), { recursive: true }))
+      writeFileSync(file, both.UGS_MASTER_KEY, { mode: 0o600 })
+      const inFile = { ...premises.environment, UGS_MASTER_KEY: undefined, UGS_MASTER_KEY_FILE: file }
+      const rotate = async (environment: Environment) => (await runCommand(environment, 'keys', 'rotate')).stdout
+
+      const first = await rotate(inFile)
+      const [, old, place] = /^Master key (\w+) is no longer needed: take it out of (.+)\.$/m.exec(first) ?? []
+      assert.equal(place, file, first)
+      const idle = (place: string) =>
+        `Nothing is sealed under master key ${old}: if it is the old one, take it out of ${place}.\n`
+      assert.ok((await rotate(inFile)).endsWith(idle(file)))
+      assert.ok((await rotate({ ...premises.environment, ...both })).endsWith(idle('UGS_MASTER_KEY')))
+      writeFileSync(file, both.UGS_MASTER_KEY.slice(0, both.UGS_MASTER_KEY.indexOf(',')))
+      assert.match(await rotate(inFile), /^Sealed 0 .*\n$/)
     })
 
     it('makes a process unready that was not given the new key, and nobody else', async (t) => {
