@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Team } from '../teams/team.ts'
+import { presentTeam, type Team } from '../teams/team.ts'
 import { example, given, parseName, parseSwitch, requireChange, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
 import { table } from './table.ts'
@@ -25,7 +25,7 @@ export function addTeamCommands(program: Command): void {
 
   team
     .command('list')
-    .description('List the teams.')
+    .description('List the teams and their settings.')
     .option('--json', 'print them as JSON')
     .addHelpText('after', '\nExample:\n  ugs team list --json')
     .action((options: { json?: boolean }) =>
@@ -35,8 +35,13 @@ export function addTeamCommands(program: Command): void {
         else
           print(
             table(
-              ['ID', 'NAME', 'CREATED'],
-              teams.map(({ id, name, createdAt }) => [String(id), name, when(createdAt)]),
+              ['ID', 'NAME', 'STRICT MAPPING', 'CREATED'],
+              teams.map((team) => [
+                String(team.id),
+                team.name,
+                team.strictMapping ? 'on' : 'off',
+                when(team.createdAt),
+              ]),
             ),
           )
       }),
@@ -54,6 +59,6 @@ export function addTeamCommands(program: Command): void {
     })
 }
 
-function forScripts({ id, name, createdAt }: Team) {
-  return { id, name, created_at: when(createdAt) }
+function forScripts(team: Team) {
+  return { ...presentTeam(team), created_at: when(team.createdAt) }
 }

@@ -23,7 +23,7 @@ for (const engine of engines)
 
     it('make and list teams, each with an API token of its own', async () => {
       const team = json(await ugs('team', 'create', 'Ümläut & Co', '--json'))
-      assert.deepEqual(Object.keys(team), ['id', 'name', 'created_at'])
+      assert.deepEqual(Object.keys(team), ['id', 'name', 'strict_mapping', 'created_at'])
       assert.equal(team.name, 'Ümläut & Co')
       const listed = json(await ugs('team', 'list', '--json'))
       assert.deepEqual(listed.at(-1), team)
@@ -31,6 +31,17 @@ for (const engine of engines)
       const mine = await service.caller.getOrCreate('acme')
       const theirs = await premises.call(service, token).getOrCreate('acme')
       assert.deepEqual([mine.body.user_group.team_id, theirs.body.user_group.team_id], [1, team.id])
+    })
+
+    it('show whether a team refuses mappings that lead nowhere', async () => {
+      const { id } = json(await ugs('team', 'create', 'Strict', '--json'))
+      assert.match((await ugs('team', 'list')).stdout, /^ID +NAME +STRICT MAPPING +CREATED$/m)
+      for (const setting of ['off', 'on']) {
+        json(await ugs('team', 'update', '--team', String(id), '--strict-mapping', setting, '--json'))
+        assert.match((await ugs('team', 'list')).stdout, new RegExp(`^${id} +Strict +${setting} +\\d{4}-\\S+$`, 'm'))
+        const listed: { id: number; strict_mapping: boolean }[] = json(await ugs('team', 'list', '--json'))
+        assert.equal(listed.find((team) => team.id === id)?.strict_mapping, setting === 'on')
+      }
     })
 
     it('show an API token once, alone on stdout, and never list it', async () => {
