@@ -4,6 +4,7 @@ import { ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
 import { isForgotten, isTransient } from './postgres-errors.ts'
 import { clientFor } from './postgres-hosts.ts'
+import { verifyingFully } from './postgres-url.ts'
 
 const patience = 5_000
 
@@ -26,9 +27,10 @@ export interface PostgresOptions {
 }
 
 export async function openPool(url: string, options: PostgresOptions): Promise<pg.Pool> {
+  const connectionString = verifyingFully(url)
   const pool = new pg.Pool({
-    connectionString: url,
-    Client: clientFor(url, patience),
+    connectionString,
+    Client: clientFor(connectionString, patience),
     max: 10,
     connectionTimeoutMillis: patience,
     statement_timeout: 10_000,

@@ -18,3 +18,12 @@ export function postgresServers(url: string): PostgresServers {
     throw new Error('takes only "read-write" or "any" as target_session_attrs: the service must write')
   return { urls: hosts.map((host) => before + host + behind), mustWrite: target === 'read-write' }
 }
+
+/**
+ * The driver takes these modes for verify-full and warns that its next version will not. They shall stay what they are:
+ * libpq's require would talk to anybody who answers in the place of the server.
+ */
+export function verifyingFully(url: string): string {
+  if (/[?&]uselibpqcompat=true(?=&|$)/.test(url)) return url
+  return url.replaceAll(/(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, 'verify-full')
+}

@@ -16,6 +16,7 @@ import { times } from '../support/times.ts'
 describe('sslmode=verify-full', { skip: lacksOpenssl() ?? false }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-tls-'))
   let server: PostgresServer
+  const masterKey = newMasterKey()
   const own = makeCertificate(folder, 'localhost')
   const strange = makeCertificate(folder, 'example.com')
 
@@ -31,9 +32,9 @@ describe('sslmode=verify-full', { skip: lacksOpenssl() ?? false }, () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const settings = (host: string, certificate: string) => ({
-    DATABASE_URL: `${server.url.replace('127.0.0.1', host)}?sslmode=verify-full&sslrootcert=${certificate}`,
-    UGS_MASTER_KEY: newMasterKey(),
+  const settings = (host: string, certificate: string, mode = 'verify-full') => ({
+    DATABASE_URL: `${server.url.replace('127.0.0.1', host)}?sslmode=${mode}&sslrootcert=${certificate}`,
+    UGS_MASTER_KEY: masterKey,
   })
 
   it('encrypts each of the ten connections at most, also those made after the server was gone', async () => {
@@ -72,6 +73,16 @@ describe('sslmode=verify-full', { skip: lacksOpenssl() ?? false }, () => {
       ['127.0.0.1', own.certificate],
     ] as const)
       assertRefusal(await failingStart(settings(host, certificate)), /certificate/, /DATABASE_URL/)
+  })
+
+  it('is what the weaker modes mean too, without a warning of the driver', async () => {
+    for (const mode of ['require', 'prefer', 'verify-ca']) {
+      const service = await startService(settings('localhost', own.certificate, mode))
+      await service.stop()
+      assert.doesNotMatch(service.output().stderr, /warning/i)
+      const ended = await failingStart(settings('127.0.0.1', own.certificate, mode))
+      assertRefusal(ended, /certificate/, /DATABASE_URL/)
+    }
   })
 
   it('refuses a server without TLS instead of going on in the clear', async (t) => {
