@@ -2,6 +2,7 @@ import type { FirstTeam } from '../store/store.ts'
 
 export interface Greeting {
   version: string
+  host: string
   address: string
   /** Only when it has a port of its own. */
   metrics: string | undefined
@@ -12,15 +13,16 @@ export interface Greeting {
 }
 
 /** Where the service is, and a line for each operation that works when pasted. */
-export function banner({ version, address, metrics, database, team, freshToken }: Greeting): string {
+export function banner({ version, host, address, metrics, database, team, freshToken }: Greeting): string {
   const token = freshToken ?? '$UGS_API_TOKEN'
   const call = (method: string, body: string) =>
     `curl -sX ${method} ${address}/api/user -H "Authorization: Token ${token}" -H 'Content-Type: application/json' -d ${body}`
   const lookUp = call('GET', `'{"user_group_id":"acme","name":"Acme"}'`)
   const currentToken = `$(${lookUp} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`
+  const elsewhere = isEverywhere(host) ? `   (and all other addresses of this machine: HOST is ${host})` : ''
   const facts = [
-    ['Listening on', address],
-    ...(metrics === undefined ? [] : [['Metrics on', metrics]]),
+    ['Listening on', address + elsewhere],
+    ...(metrics === undefined ? [] : [['Metrics on', metrics + elsewhere]]),
     ['Database', database],
     ['Team', `${team.id} (${team.name})`],
     [
@@ -43,7 +45,12 @@ Rotate its token:
 `
 }
 
+/** One that works when pasted on this machine. */
 export function addressOf(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const reachable = isEverywhere(host) ? '127.0.0.1' : host
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+function isEverywhere(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }

@@ -117,6 +117,7 @@ function greet(
   say(
     banner({
       version,
+      host,
       address: addressOf(host, port),
       metrics: metricsPort === undefined ? undefined : `${addressOf(host, metricsPort)}/metrics`,
       database: database.engine === 'sqlite' ? `SQLite, ${database.path}` : 'PostgreSQL',
