@@ -9,6 +9,7 @@ import { openStore } from '../store/open.ts'
 import { isThere } from '../store/sqlite-presence.ts'
 import type { Store } from '../store/store.ts'
 import { proveKeys } from '../unlock.ts'
+import { counted } from './counted.ts'
 import { print, printJson } from './terminal.ts'
 
 interface Finding {
@@ -83,7 +84,7 @@ async function examineKeys({ masterKey }: Config, store: Store) {
   if (old === 0) return { value: ring, finding }
   return {
     value: ring,
-    finding: `${finding} ${old} tokens are still under an older key.`,
+    finding: `${finding} An older key still seals ${counted(old, 'value')}.`,
     remedy: 'Run: ugs keys rotate',
   }
 }
@@ -103,7 +104,7 @@ async function examineApiTokens(store: Store) {
     )
   if (idle.length > 0)
     throw new OperatorError(
-      `Team ${idle.join(', ')} has no API token that works.`,
+      `${idle.length === 1 ? `Team ${idle[0]} has` : `Teams ${idle.join(', ')} have`} no API token that works.`,
       `Run: ugs api-token create NAME --team ${idle[0]}`,
     )
   return {

@@ -5,6 +5,7 @@ import type { Service } from '../service.ts'
 import type { SealedRow } from '../store/store.ts'
 import { SealError } from '../tokens/key-ring.ts'
 import { sealPurposes, type Tokens } from '../tokens/tokens.ts'
+import { counted } from './counted.ts'
 import { print, printJson, progressBar } from './terminal.ts'
 import { withService } from './with-service.ts'
 
@@ -31,7 +32,7 @@ Example:
       withService(async (service) => {
         const result = await rotateKeys(service)
         if (options.json) return printJson(result)
-        print(`Sealed ${result.resealed} values anew under master key ${result.key}.`)
+        print(`Sealed ${counted(result.resealed, 'value')} anew under master key ${result.key}.`)
         const { masterKey } = readConfig(process.env)
         const place = masterKey.kind === 'file' ? masterKey.path : 'UGS_MASTER_KEY'
         for (const id of result.retired) print(`Master key ${id} is no longer needed: take it out of ${place}.`)

@@ -7,6 +7,7 @@ import type { Command } from 'commander'
 import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
 import type { UserGroupRecord } from '../user-groups/user-group.ts'
+import { counted } from './counted.ts'
 import { csvRecord } from './csv.ts'
 import type { ImportRecord } from './import-record.ts'
 import { example, type TeamOptions, withTeam } from './options.ts'
@@ -40,7 +41,7 @@ ${example('ugs user-group export customers.jsonl')}`,
         if (file === '-') return pipeToStdout(lines)
         await writeNewFile(resolve(file), lines, options.withTokens ? 0o600 : 0o666)
         if (options.json) printJson({ file: resolve(file), exported: lines.count })
-        else print(`${lines.count} user groups exported to ${resolve(file)}.`)
+        else print(`${counted(lines.count, 'user group')} exported to ${resolve(file)}.`)
       })
     })
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from './counted.ts'
 import { example, type TeamOptions, withTeam } from './options.ts'
 import { print, printJson } from './terminal.ts'
 import { type FileFormat, formatOf, formatOption } from './user-group-file.ts'
@@ -33,7 +34,9 @@ ${example('ugs user-group import customers.csv --refused refused.jsonl')}`,
       const summary = await withService((service) => importFile(service, file, { ...options, format }))
       if (options.json) printJson(summary)
       else
-        print(`${summary.created} created, ${summary.already_there} already there, ${summary.refused} lines refused.`)
+        print(
+          `${summary.created} created, ${summary.already_there} already there, ${counted(summary.refused, 'line')} refused.`,
+        )
       if (summary.refused > 0) process.exitCode = 1
     })
 }

@@ -110,6 +110,16 @@ describe('the ugs commands', () => {
     assert.equal(findings.find(({ check }: { check: string }) => check === 'keys').ok, false)
   })
 
+  it('let doctor name every team without an API token that works', async (t) => {
+    const { environment } = await startedOnce(t)
+    for (const name of ['Second', 'Third']) {
+      json(await runCommand(environment, 'team', 'create', name, '--json'))
+      const { stdout } = await runCommand(environment, 'doctor')
+      const teams = name === 'Second' ? 'Team 2 has' : 'Teams 2, 3 have'
+      assert.match(stdout, new RegExp(`^BAD +api tokens +${teams} no API token that works\\.$`, 'm'))
+    }
+  })
+
   it('let doctor put the problems of the settings and what to do below what they belong to', async () => {
     const { code, stdout } = await runCommand({ PORT: '80a', UGS_METRICS_PORT: '80b' }, 'doctor')
     assert.equal(code, 1)
