@@ -6,18 +6,23 @@ import { asText, lastAnswer, unparsable } from './failure.ts'
 import { endWith, hasReadEnough, limitReading } from './linger.ts'
 
 /** What Node would answer in a shape of its own, or not at all. */
-export function answerOddRequests(server: Server, underWay: ExchangesUnderWay): void {
+export function answerOddRequests(
+  server: Server,
+  underWay: ExchangesUnderWay,
+  onAnswered: (status: number) => void,
+): void {
   server.on('connect', (_request, socket: Socket) => {
-    underWay.endWith(
-      socket,
-      new ServiceError('invalid_request', { message: 'This is no proxy: CONNECT is not served.' }),
-    )
+    const refusal = new ServiceError('invalid_request', { message: 'This is no proxy: CONNECT is not served.' })
+    const status = underWay.endWith(socket, refusal)
+    if (status !== undefined) onAnswered(status)
     // Nobody else reads from it any more.
     socket.on('data', () => hasReadEnough(socket) && socket.pause())
   })
-  server.on('checkExpectation', (_request, response: ServerResponse) => {
+  server.on('checkExpectation', ({ socket }, response: ServerResponse) => {
+    underWay.endBehind(socket)
     const { headers, body } = lastAnswer(new ServiceError('expectation_failed'))
     response.writeHead(417, headers).end(body)
+    onAnswered(417)
   })
 }
 
@@ -77,8 +82,8 @@ export class ExchangesUnderWay {
       // One whose body has not come whole is still needed: see `endWith`.
       if (connection.last === exchange && exchange.request.complete) connection.last = connection.before = undefined
     })
-    // Nobody is there to be answered: what is asked for must not happen behind their back.
-    if (!socket.writable) {
+    // Nobody is there to be answered, or will be: what is asked for must not happen behind their back.
+    if (!socket.writable || this.#ending.has(socket)) {
       if (hasReadEnough(socket)) socket.pause()
       return
     }
@@ -129,12 +134,18 @@ export class ExchangesUnderWay {
     return undefined
   }
 
+  /** Nothing that comes behind is served. */
+  endBehind(socket: Socket): void {
+    this.#ending.add(socket)
+  }
+
   /** Makes this the last answer on the connection, behind those under way. */
   endWith(socket: Socket, failure: ServiceError): number | undefined {
-    this.#ending.add(socket)
+    this.endBehind(socket)
     limitReading(socket)
     const { last, before } = this.#connections.get(socket) ?? {}
     const broken = last?.request.complete === false ? last : undefined
+    if (broken !== undefined) broken.isBroken = true
     // A second answer to the same request would be taken for the answer to the next.
     const isAnswered = () => broken?.response.headersSent === true
     const end = () => endWith(socket, isAnswered() ? '' : asText(failure))

@@ -24,6 +24,8 @@ export class Exchange {
   admission: Promise<void> | undefined
   /** No other request is read from the connection. */
   isLast: boolean
+  /** The request broke off, which was answered as the last thing on the connection. */
+  isBroken = false
   /** How much of the answer has not been given to the connection yet. */
   kept = 0
   #more: string[] | undefined

@@ -133,6 +133,45 @@ it('however many are overdue at once, no more than one of them is cut off in a t
   assert.equal(new Set(turns).size, slow)
 })
 
+const wellFormed = 'POST /any HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+
+for (const [kind, request, status] of [
+  ['that expects a miracle', wellFormed.replace('Host', 'Expect: miracles\r\nHost'), 417],
+  ['for a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+  ['whose body breaks off', wellFormed.replace('Length: 2', 'Length: 5'), 400],
+  [
+    'with a chunk that is none',
+    wellFormed.replace(/Content-Length.*/s, 'Transfer-Encoding: chunked\r\n\r\nx\r\n'),
+    400,
+  ],
+] as const)
+  it(`a request ${kind} is answered and counted once, and none behind it performed`, async (t) => {
+    const counted: number[] = []
+    const url = new URL(await serve(t, 'served', { onAnswered: (status) => counted.push(status) }))
+    const client = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true })
+    t.after(() => client.destroy())
+    client.write(wellFormed + request + (kind.includes('breaks off') ? '' : wellFormed))
+    const received = client.setEncoding('utf8').toArray()
+    if (kind.includes('breaks off')) client.end()
+    const statuses = (await received).join('').match(/(?<=HTTP\/1\.1 )\d+/g)
+    assert.deepEqual(statuses, ['200', String(status)])
+    await pause(50)
+    assert.deepEqual(counted.toSorted(), [200, status])
+  })
+
+it('a server that closes sends the rest of the answers it has given', async (t) => {
+  const megabytes = 16
+  const server = await listen(t, 'x'.repeat(megabytes * 2 ** 20), {})
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.after(() => client.destroy())
+  client.write(wellFormed)
+  await once(client, 'readable')
+  server.close()
+  let received = 0
+  for await (const chunk of client) received += chunk.length
+  assert.ok(received > megabytes * 2 ** 20, `only ${received} bytes came`)
+})
+
 for (const [kind, content] of [
   ['a brief one', 'brief'],
   ['one in pieces', Array.from({ length: 50 }, () => 'x'.repeat(64 * 1024))],

@@ -6,6 +6,7 @@ import { Together } from '../together.ts'
 import { Arrivals } from './arrivals.ts'
 import type { Authenticate } from './authenticate.ts'
 import { hasBody, readBody } from './body.ts'
+import { mindAllWhenClosing } from './closing.ts'
 import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { answerFailure } from './failure.ts'
@@ -167,8 +168,8 @@ export function createHttpServer(options: ServerOptions): Server {
   }
 
   function failAdmitted(exchange: Exchange, error: unknown): void {
-    // The client broke its body off behind an answer.
-    if (exchange.response.headersSent) return
+    // The client broke its body off behind an answer, or has been told so.
+    if (exchange.response.headersSent || exchange.isBroken) return
     exchange.isLast ||= !server.listening
     onAnswered(answerFailure(exchange, error, log), exchange)
   }
@@ -183,7 +184,7 @@ export function createHttpServer(options: ServerOptions): Server {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') overdue.add({ error, socket })
     else refuse({ error, socket })
   })
-  answerOddRequests(server, underWay)
+  answerOddRequests(server, underWay, onAnswered)
   // Who has said all there is to say may still wait for the answer; Node would hang up on them. Its types leave this out.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket: Socket) => {
@@ -194,6 +195,7 @@ export function createHttpServer(options: ServerOptions): Server {
     })
   })
   lingerWhenClosing(server)
+  mindAllWhenClosing(server, underWay)
   hangUpOnIdle(server, underWay)
   const lookAtReader = hangUpOnSlowReaders(server, underWay)
   return server
