@@ -14,7 +14,11 @@ const patience = 5_000
 // Every row is looked up by an index. PostgreSQL would rather read all rows where it expects few, and tables grow faster
 // than it counts; or where it expects to come across one of many soon, and there may be none. So it gets no choice. To
 // compile a plan for which there is no index takes longer than to run it.
+//
+// Who has waited for the row or the lock of another must see what that one has done: at a stricter level it would see the
+// database as it was before, or be refused.
 const prepareSession = `
+  set default_transaction_isolation = 'read committed';
   set enable_seqscan = off;
   set enable_hashjoin = off;
   set enable_mergejoin = off;
