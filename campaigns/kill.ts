@@ -40,15 +40,15 @@ export const kill: Campaign = {
       rewrites: [
         {
           file: 'store/postgres-query.ts',
-          find: 'export function askServer(client: pg.PoolClient, queries: readonly Query[]): Promise<Row[][]> {',
+          find: 'export function askServer(client: pg.PoolClient, queries: readonly Query[], patience?: number): Promise<Row[][]> {',
           // Whatever is asked next waits for the commit, so that nobody finds out before the process is killed.
           replace: `let late: Promise<unknown> = Promise.resolve()
-            export function askServer(client: pg.PoolClient, queries: readonly Query[]): Promise<Row[][]> {
-              if (queries.at(-1)?.statement.text !== 'commit') return late.then(() => ask(client, queries))
-              late = late.then(() => new Promise((then) => setTimeout(then, 100))).then(() => ask(client, queries))
+            export function askServer(client: pg.PoolClient, queries: readonly Query[], patience?: number): Promise<Row[][]> {
+              if (queries.at(-1)?.statement.text !== 'commit') return late.then(() => ask(client, queries, patience))
+              late = late.then(() => new Promise((then) => setTimeout(then, 100))).then(() => ask(client, queries, patience))
               return Promise.resolve([])
             }
-            function ask(client: pg.PoolClient, queries: readonly Query[]): Promise<Row[][]> {`,
+            function ask(client: pg.PoolClient, queries: readonly Query[], patience?: number): Promise<Row[][]> {`,
         },
       ],
     },

@@ -12,11 +12,13 @@ const rollback = { statement: sql`rollback`, values: [] }
  */
 export class Conversation {
   readonly #client: pg.PoolClient
+  readonly #patience: number | undefined
   #untold: Query[] = [begin]
   #hasBegun = false
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, patience?: number) {
     this.#client = client
+    this.#patience = patience
   }
 
   tell(query: Query): void {
@@ -27,7 +29,7 @@ export class Conversation {
     const queries = [...this.#untold, query]
     this.#untold = []
     this.#hasBegun = true
-    const answers = await askServer(this.#client, queries)
+    const answers = await askServer(this.#client, queries, this.#patience)
     return answers.at(-1) ?? []
   }
 

@@ -40,7 +40,9 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
     statement_timeout: 10_000,
     query_timeout: 12_000,
     idle_in_transaction_session_timeout: 15_000,
+    // What may take long has no other way to find out that the server is gone.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: 'user-group-service',
     onConnect: (client) => client.query(prepareSession),
   })

@@ -39,15 +39,18 @@ class Packet {
   readonly #queries: readonly { statement: Query['statement']; values: readonly unknown[] }[]
   /** The driver puts one in front of it that knows how long to wait. */
   callback: Answered
+  /** The name the driver looks for it under. */
+  readonly query_timeout: number | undefined
   readonly #answers: Row[][] = []
   #rows: Row[] = []
   #known = new Map<string, Read[]>()
   #read: Read[] = []
 
   /** What cannot be a value is refused here: nothing has been sent of it yet. */
-  constructor(queries: readonly Query[], answered: Answered) {
+  constructor(queries: readonly Query[], patience: number | undefined, answered: Answered) {
     this.#queries = queries.map(({ statement, values }) => ({ statement, values: values.map(prepareValue) }))
     this.callback = answered
+    this.query_timeout = patience
   }
 
   submit(connection: Wire): void {
@@ -105,10 +108,12 @@ class Packet {
   }
 }
 
-/** The rows of each query. */
-export function askServer(client: pg.PoolClient, queries: readonly Query[]): Promise<Row[][]> {
+/** The rows of each query. `patience`, in milliseconds, stands in for that of the connection. */
+export function askServer(client: pg.PoolClient, queries: readonly Query[], patience?: number): Promise<Row[][]> {
   const { promise, resolve, reject } = Promise.withResolvers<Row[][]>()
-  const packet = new Packet(queries, (error, answers = []) => (error === null ? resolve(answers) : reject(error)))
+  const packet = new Packet(queries, patience, (error, answers = []) =>
+    error === null ? resolve(answers) : reject(error),
+  )
   client.query(packet as unknown as pg.Submittable)
   return promise
 }

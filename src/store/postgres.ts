@@ -8,6 +8,7 @@ import {
   type Query,
   type Repeating,
   type Row,
+  run,
   type Statement,
   shared,
   sql,
@@ -36,6 +37,8 @@ import { WriteQueue } from './write-queue.ts'
 const migrationLock = 7_264_910_358
 /** Times. Where one commit follows the other, asking for the version brings nothing, and cost a twelfth of such a mix. */
 const unaskedBehindChange = 16
+/** Milliseconds: more than a timer can wait for would be none. */
+const endless = 2 ** 31 - 1
 
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
   return new Postgres(await openPool(url, options))
@@ -73,15 +76,14 @@ class Postgres implements Database {
     return perform(({ statement, values }) => this.read(statement, ...values), work(), [])
   }
 
-  write<T>(work: () => Work<T>, repeating: Repeating): Promise<T> {
-    return retrying(() =>
-      this.#transaction(repeating, async (ask) => {
-        const events: NewEvent[] = []
-        const result = await perform(ask, work(), events)
-        await perform(ask, writeEvents(events), [])
-        return result
-      }),
-    )
+  write<T>(work: () => Work<T>, repeating: Repeating, patience?: number): Promise<T> {
+    const attempt = async (ask: Ask) => {
+      const events: NewEvent[] = []
+      const result = await perform(ask, work(), events)
+      await perform(ask, writeEvents(events), [])
+      return result
+    }
+    return retrying(() => this.#transaction(repeating, attempt, patience))
   }
 
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T> {
@@ -91,10 +93,13 @@ class Postgres implements Database {
   }
 
   exclusively<T>(work: () => Work<T>): Promise<T> {
-    return this.write(function* () {
-      yield { statement: lock, values: [migrationLock] }
+    const alone = function* () {
+      for (const statement of takeYourTime) yield* run(statement)
+      yield* run(lock, migrationLock)
+      yield* run(doNotQueueForTables)
       return yield* work()
-    }, 'once')
+    }
+    return this.write(alone, 'once', endless)
   }
 
   version(): Soon<Version | undefined> {
@@ -154,9 +159,9 @@ class Postgres implements Database {
     }
   }
 
-  async #transaction<T>(repeating: Repeating, work: (ask: Ask) => Promise<T>): Promise<T> {
+  async #transaction<T>(repeating: Repeating, work: (ask: Ask) => Promise<T>, patience?: number): Promise<T> {
     const client = await connect(this.#pool)
-    const conversation = new Conversation(client)
+    const conversation = new Conversation(client, patience)
     let broken: Error | undefined
     try {
       const result = await work(within(conversation))
@@ -183,7 +188,12 @@ const seen = shared<[string | null]>()`
   select case when not pg_is_in_recovery()
     then nullif(current_setting('ugs.connection', true), '') || ' ' || pg_current_snapshot() end`
 
+// A migration of a large table takes minutes, and the others that start meanwhile wait for it.
+const takeYourTime = [sql`set local statement_timeout = 0`, sql`set local lock_timeout = 0`]
 const lock = sql`select pg_advisory_xact_lock($1)`
+// Whoever comes to a table behind one that waits for it waits too: that must end as soon as any other statement would.
+const doNotQueueForTables = sql`
+  select set_config('lock_timeout', reset_val, true) from pg_settings where name = 'statement_timeout'`
 
 type Ask = (query: Query) => Promise<Row[]>
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../src/clock.ts'
 import { readConfig } from '../../src/config.ts'
 import { OperatorError } from '../../src/operator-error.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type Engine, engines } from '../support/engines.ts'
+import { onPostgres } from '../support/postgres-client.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { times } from '../support/times.ts'
 
@@ -92,3 +94,45 @@ for (const engine of engines)
         assert.deepEqual(await inventory(), before)
       })
   })
+
+describe('a migration on PostgreSQL', () => {
+  const [, postgres = assert.fail()] = engines
+  const dawdleOverOneIndex = `
+    create function dawdle() returns event_trigger language plpgsql as $$ begin
+      perform pg_sleep(1.5) where to_regclass('user_group_by_provided_id') is not null;
+    end $$;
+    create event trigger dawdle on ddl_command_start when tag in ('DROP INDEX') execute function dawdle()`
+
+  /** Where a statement may take a second. */
+  async function impatientDatabase(t: TestContext) {
+    const { environment, remove } = await postgres.freshDatabase()
+    t.after(remove)
+    const url = `${environment.DATABASE_URL}?statement_timeout=1000&query_timeout=1000`
+    return {
+      url: environment.DATABASE_URL,
+      sql: (statement: string) => rawSql(environment, statement),
+      open: () => openStore({ engine: 'postgres', url }, { clock: systemClock }),
+    }
+  }
+
+  it('may take longer than any other statement, and those who start meanwhile wait for it', async (t) => {
+    const { open, sql } = await impatientDatabase(t)
+    await sql(dawdleOverOneIndex)
+    const stores = await Promise.all(times(3, () => open()))
+    await Promise.all(stores.map((store) => store.close()))
+  })
+
+  it('gives up on a table that others hold as soon as any other statement, for all would wait behind it', async (t) => {
+    const { open, sql, url } = await impatientDatabase(t)
+    await (await open()).close()
+    await sql('drop index former_token_in_grace')
+    await sql('delete from schema_version where version > 2')
+    await onPostgres(url, async (holder) => {
+      await holder.query('begin')
+      await holder.query('lock table former_token in row exclusive mode')
+      const waited = pause(5_000, undefined, { ref: false })
+      await assert.rejects(Promise.race([open(), waited]), { code: 'unavailable' })
+    })
+    await (await open()).close()
+  })
+})
