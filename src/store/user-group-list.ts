@@ -50,12 +50,13 @@ async function listByPrefix(database: Database, teamId: number, { after, limit }
   if ((count?.[0] ?? 0) < few) return database.read(statements.listFewByPrefix, teamId, from, to, after, limit)
   const found: statements.RecordRow[] = []
   for (let last = after; found.length < limit; ) {
-    found.push(
-      ...(await database.read(statements.listStretchByPrefix, teamId, from, to, last, limit - found.length, stretch)),
-    )
-    const [end] = await database.read(statements.endOfStretch, teamId, last, stretch)
-    if (end === undefined || end[1] < stretch || end[0] === null) break
-    last = end[0]
+    // Its end comes first: sought behind the look, it would be further on by as many groups as are deleted meanwhile.
+    const [[end, length] = [null, 0]] = await database.read(statements.endOfStretch, teamId, last, stretch)
+    if (end === null) break
+    const left = limit - found.length
+    found.push(...(await database.read(statements.listStretchByPrefix, teamId, from, to, last, end, left)))
+    if (length < stretch) break
+    last = end
   }
   return found
 }

@@ -138,10 +138,10 @@ export const listFewByPrefix = sql<RecordRow>`
 
 /** Looks at a stretch of the list, and at no more of it, for those that begin with a prefix. */
 export const listStretchByPrefix = sql<RecordRow>`
-  select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at
-  from (select * from user_group where team_id = $1 and id > $4 order by id limit $6) as stretch
-  where (lower(provided_id) >= $2 and lower(provided_id) < $3) or (lower(name) >= $2 and lower(name) < $3)
-  order by id limit $5`
+  select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
+  where team_id = $1 and id > $4 and id <= $5
+    and ((lower(provided_id) >= $2 and lower(provided_id) < $3) or (lower(name) >= $2 and lower(name) < $3))
+  order by id limit $6`
 
 export const endOfStretch = sql<[last: number | null, count: number]>`
   select max(id), count(*) from (select id from user_group where team_id = $1 and id > $2 order by id limit $3) as stretch`
