@@ -5,7 +5,8 @@ import { invalidRecord, type ReadRecord, wishFor } from './import-record.ts'
 import type { FileRecord } from './import-records.ts'
 import type { Refusals } from './refusals.ts'
 
-const batchSize = 1_000
+/** Others wait for the transaction of a batch, so it must not become long by what is in the groups. */
+const most = { groups: 1_000, mappingEntries: 5_000, characters: 1024 * 1024 }
 
 /** Collects records into batches; while the database works on one, the next is read and its tokens sealed. */
 export class Importer {
@@ -13,8 +14,7 @@ export class Importer {
   readonly #service: Service
   readonly #teamId: number
   readonly #refusals: Refusals
-  #lines: number[] = []
-  #wishes: ImportWish[] = []
+  #batch = new Batch()
   #now: number
   #storing: Promise<void> = Promise.resolve()
 
@@ -27,18 +27,19 @@ export class Importer {
 
   /** Between two batches. */
   get isIdle(): boolean {
-    return this.#wishes.length === 0
+    return this.#batch.wishes.length === 0
   }
 
   async take({ line, text, problem }: FileRecord, read: ReadRecord): Promise<void> {
     try {
       if (text === undefined) throw invalidRecord(problem ?? 'The record cannot be read.')
-      this.#wishes.push(wishFor(read(text), this.#service.tokens, this.#teamId, this.#now))
-      this.#lines.push(line)
+      const record = read(text)
+      const wish = wishFor(record, this.#service.tokens, this.#teamId, this.#now)
+      this.#batch.add(line, wish, Object.keys(record.mapping ?? {}).length, text.length)
     } catch (error) {
       this.#refuse(line, error)
     }
-    if (this.#wishes.length >= batchSize) await this.#store()
+    if (this.#batch.isFull) await this.#store()
   }
 
   async end(): Promise<void> {
@@ -48,16 +49,15 @@ export class Importer {
 
   async #store(): Promise<void> {
     await this.#storing
-    const lines = this.#lines
+    const { lines, wishes } = this.#batch
     const { userGroups } = this.#service.store.forTeam(this.#teamId, null)
-    const stored = userGroups.importBatch(this.#wishes, this.#now)
+    const stored = userGroups.importBatch(wishes, this.#now)
     this.#storing = stored.then((outcomes) => {
       for (const [index, outcome] of outcomes.entries()) this.#count(outcome, lines[index])
     })
     // It is awaited with the next batch; until then a failure is nobody's.
     this.#storing.catch(() => {})
-    this.#lines = []
-    this.#wishes = []
+    this.#batch = new Batch()
     this.#now = this.#service.clock.now()
   }
 
@@ -70,5 +70,27 @@ export class Importer {
     if (!(error instanceof ServiceError)) throw error
     this.summary.refused += 1
     this.#refusals.add(line, error)
+  }
+}
+
+class Batch {
+  readonly lines: number[] = []
+  readonly wishes: ImportWish[] = []
+  #mappingEntries = 0
+  #characters = 0
+
+  add(line: number, wish: ImportWish, mappingEntries: number, characters: number): void {
+    this.lines.push(line)
+    this.wishes.push(wish)
+    this.#mappingEntries += mappingEntries
+    this.#characters += characters
+  }
+
+  get isFull(): boolean {
+    return (
+      this.wishes.length >= most.groups ||
+      this.#mappingEntries >= most.mappingEntries ||
+      this.#characters >= most.characters
+    )
   }
 }

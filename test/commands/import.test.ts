@@ -219,6 +219,24 @@ for (const engine of engines)
       )
     })
 
+    for (const [what, content] of [
+      ['mappings', { mapping: Object.fromEntries(times(200, (index) => [`schema ${index}`, 'db'])) }],
+      ['properties', { properties: { text: 'x'.repeat(60_000) } }],
+    ] as const)
+      it(`stores a few groups with large ${what} at a time, so that nobody waits long for them`, async (t) => {
+        const team = await terminal.newTeam()
+        const stored = () => rawCount(terminal.environment, `user_group where team_id = ${team[1]}`)
+        const importer = spawnUgs(terminal.environment, 'user-group', 'import', '-', ...team)
+        t.after(() => importer.kill('SIGKILL'))
+        const ended = once(importer, 'close')
+        importer.stdin.write(jsonLines(times(40, (index) => ({ user_group_id: `group ${index}`, ...content }))))
+        await eventually('some are stored before the last has come', async () => (await stored()) > 0)
+        assert.ok((await stored()) < 40)
+        importer.stdin.end()
+        assert.deepEqual(await ended, [0, null])
+        assert.equal(await stored(), 40)
+      })
+
     it('creates each group once when two run at the same time', async () => {
       const team = await terminal.newTeam()
       const groups = times(2_000, (index) => ({ user_group_id: `group ${index}` }))
