@@ -1,4 +1,4 @@
-import { scopes } from '../api-tokens/api-token.ts'
+import { allows, type Caller, isUsable, scopes } from '../api-tokens/api-token.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import type { Service } from '../service.ts'
@@ -31,6 +31,21 @@ async function prepareFirstTeam({ store, tokens, clock }: Service, config: Confi
   if (config.apiToken !== undefined && config.apiToken.length < 32)
     warnings.push('UGS_API_TOKEN is shorter than 32 characters: use a longer random one.')
   if (first.token === 'revoked') warnings.push('UGS_API_TOKEN was revoked and stays so: unset it, or set a new one.')
+  if (config.apiToken !== undefined && first.token === 'kept') {
+    const known = await store.findCaller(token.hash)
+    if (known !== undefined) warnings.push(...shortcomings(known, first.team, now))
+  }
   const isFresh = config.apiToken === undefined && first.token === 'added'
   return { team: first.team, freshToken: isFresh ? secret : undefined, warnings }
+}
+
+/** It may have been made by other means before, and not for this. */
+function shortcomings(token: Caller, first: Team, now: number): string[] {
+  const found: string[] = []
+  if (!isUsable(token, now)) found.push('UGS_API_TOKEN has expired: unset it, or set a new one.')
+  if (token.teamId !== first.id)
+    found.push(`UGS_API_TOKEN is an API token of team ${token.teamId}, not of the first: unset it, or set another one.`)
+  if (!scopes.every((scope) => allows(token, scope)))
+    found.push(`UGS_API_TOKEN may not do everything, only ${token.scopes.join(', ')}: unset it, or set another one.`)
+  return found
 }

@@ -8,6 +8,7 @@ import { runCommand } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { Premises } from '../support/premises.ts'
+import { rawSql } from '../support/raw-database.ts'
 import { failingStart } from '../support/refusal.ts'
 import { type ServiceProcess, testApiToken } from '../support/service-process.ts'
 
@@ -76,6 +77,24 @@ for (const engine of engines)
       await eventually('it says so', () => /^Warning: UGS_API_TOKEN was revoked/m.test(second.output().stderr))
       assert.ok(!second.output().stderr.includes(short))
       assert.equal((await premises.call(second, short).getOrCreate('acme')).status, 401)
+    })
+
+    it('warns of a UGS_API_TOKEN that was made for something else', async (t) => {
+      const premises = await Premises.open(t, engine)
+      const first = await premises.start()
+      assert.doesNotMatch(first.output().stderr, /Warning/)
+      await runCommand(premises.environment, 'team', 'create', 'Second team')
+      const options = ['--team', '2', '--scope', 'verify', '--expires', '2h', '--json']
+      const made = await runCommand(premises.environment, 'api-token', 'create', 'dashboards', ...options)
+      const warnings = async (count: number) => {
+        const service = await premises.start({ UGS_API_TOKEN: JSON.parse(made.stdout).token })
+        const warned = () => service.output().stderr.match(/(?<=^Warning: UGS_API_TOKEN )[\w ]+/gm) ?? []
+        return eventually('it warns', () => warned().length === count && warned())
+      }
+      const notTheFirst = ['is an API token of team 2', 'may not do everything']
+      assert.deepEqual(await warnings(2), notTheFirst)
+      await rawSql(premises.environment, 'update api_token set expires_at = 1 where team_id = 2')
+      assert.deepEqual(await warnings(3), ['has expired', ...notTheFirst])
     })
 
     for (const workers of engine.name === 'SQLite' ? ['1', '2'] : ['1'])
