@@ -42,8 +42,8 @@ export const greedy: Campaign = {
       rewrites: [
         {
           file: 'http/server.ts',
-          find: '  answerOddRequests(server, underWay)',
-          replace: '  answerOddRequests(server, underWay); server.headersTimeout = server.requestTimeout = 0',
+          find: '  answerOddRequests(server, underWay, onAnswered)',
+          replace: '  answerOddRequests(server, underWay, onAnswered); server.headersTimeout = server.requestTimeout = 0',
         },
       ],
     },

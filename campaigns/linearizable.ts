@@ -63,8 +63,8 @@ export const linearizable: Campaign = {
       rewrites: [
         {
           file: 'store/user-group-statements.ts',
-          find: 'case when f.valid_until > f.rotated_at then f.valid_until else 0 end',
-          replace: 'f.valid_until',
+          find: 'case when f.valid_until > f.rotated_at then f.valid_until else 0 end\n',
+          replace: 'f.valid_until\n',
         },
       ],
     },

@@ -35,13 +35,15 @@ async function serveAlone(config: Config): Promise<void> {
   const app = buildApp({ service, limits: config, log, metrics, collectMetrics, configuredToken: config.apiToken })
   const { port } = await listen(app, config)
   const metricsPort = await serveMetrics(config, metrics.registry.contentType, collectMetrics)
-  greet(config, await prepared(), port, metricsPort?.port)
+  const first = await prepared()
   const stopPruning = prune(service, config, log)
   onStopSignal(async () => {
     stopPruning()
     await close(app, service)
     await metricsPort?.close()
   })
+  // Last of all: whoever reads it may send a signal at once.
+  greet(config, first, port, metricsPort?.port)
 }
 
 /** The first process migrates, greets and keeps the others alive; it serves no request itself. */
@@ -51,12 +53,13 @@ async function serveTogether(config: Config): Promise<void> {
   const workers = supervise(config.workers, log)
   const port = await workers.listening
   const metricsPort = await serveMetrics(config, workers.metricsContentType, workers.collectMetrics)
-  greet(config, await prepared(), port, metricsPort?.port)
+  const first = await prepared()
   await service.store.close()
   onStopSignal(async () => {
     await workers.stop()
     await metricsPort?.close()
   })
+  greet(config, first, port, metricsPort?.port)
 }
 
 async function serveAsWorker(config: Config): Promise<void> {
