@@ -37,13 +37,14 @@ interface Connection {
   /** Requests that came before the answer to the one before them was gone. */
   ahead: number
   requests: number
+  /** The last answer on it is given, or under way. */
+  isEnding: boolean
 }
 
 /** Keeps the requests of each open connection in their order. */
 export class ExchangesUnderWay {
   readonly #connections = new Map<Socket, Connection>()
   readonly #waiting = new Set<Connection>()
-  readonly #ending = new WeakSet<Socket>()
   #ahead = 0
   #returning = 0
 
@@ -57,7 +58,7 @@ export class ExchangesUnderWay {
   }
 
   open(socket: Socket): void {
-    const connection = { socket, last: undefined, before: undefined, ahead: 0, requests: 0 }
+    const connection = { socket, last: undefined, before: undefined, ahead: 0, requests: 0, isEnding: false }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       this.#connections.delete(socket)
@@ -83,7 +84,7 @@ export class ExchangesUnderWay {
       if (connection.last === exchange && exchange.request.complete) connection.last = connection.before = undefined
     })
     // Nobody is there to be answered, or will be: what is asked for must not happen behind their back.
-    if (!socket.writable || this.#ending.has(socket)) {
+    if (!socket.writable || connection.isEnding) {
       if (hasReadEnough(socket)) socket.pause()
       return
     }
@@ -128,7 +129,7 @@ export class ExchangesUnderWay {
   /** Answers what Node could not parse as HTTP. Returns the status, or undefined when there is nothing to answer. */
   answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): number | undefined {
     if (error.code === 'ECONNRESET') socket.destroy()
-    if (socket.writable && !this.#ending.has(socket)) return this.endWith(socket, unparsable(error))
+    if (socket.writable && !this.#connections.get(socket)?.isEnding) return this.endWith(socket, unparsable(error))
     // Node says the same of all that comes behind.
     if (hasReadEnough(socket)) socket.pause()
     return undefined
@@ -136,7 +137,8 @@ export class ExchangesUnderWay {
 
   /** Nothing that comes behind is served. */
   endBehind(socket: Socket): void {
-    this.#ending.add(socket)
+    const connection = this.#connections.get(socket)
+    if (connection !== undefined) connection.isEnding = true
   }
 
   /** Makes this the last answer on the connection, behind those under way. */
