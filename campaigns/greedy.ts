@@ -43,7 +43,8 @@ export const greedy: Campaign = {
         {
           file: 'http/server.ts',
           find: '  answerOddRequests(server, underWay, onAnswered)',
-          replace: '  answerOddRequests(server, underWay, onAnswered); server.headersTimeout = server.requestTimeout = 0',
+          replace:
+            '  answerOddRequests(server, underWay, onAnswered); server.headersTimeout = server.requestTimeout = 0',
         },
       ],
     },
