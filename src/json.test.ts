@@ -119,7 +119,9 @@ describe('parseJson', () => {
   it('keeps any keys in their order, the last of those that are the same, however they are escaped', () => {
     const escapeAll = (key: string) => [...Array(key.length).keys()].map((at) => escapeOf(key, at)).join('')
     const escapeOf = (key: string, at: number) => `\\u${key.charCodeAt(at).toString(16).padStart(4, '0')}`
-    const key = fc.string({ unit: fc.constantFrom(...'\\u0"\n\tö:{', '__proto__'), maxLength: 4 })
+    const short = fc.string({ unit: fc.constantFrom(...'\\u0"\n\tö:{', '__proto__'), maxLength: 4 })
+    // Numbers come first in an object, whatever stands before them, and most of these come more than once.
+    const key = fc.oneof(short, fc.constantFrom('0', '7', 'ö', '"'))
     fc.assert(
       fc.property(fc.array(fc.tuple(key, fc.boolean(), fc.nat(9))), (entries) => {
         const members = entries.map(([key, isEscaped, value]) => {
@@ -129,6 +131,7 @@ describe('parseJson', () => {
         const parsed = parseJson(`{"deep":[{${members.join(',')}}]}`) as { deep: [object] }
         assert.deepEqual(Object.entries(parsed.deep[0]), Object.entries(expected))
       }),
+      { numRuns: 5_000 },
     )
   })
 

@@ -17,15 +17,12 @@ const stringsAndNumbers = /"(?:[^"\\]+|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*/g
 export function parseJson(text: string): unknown {
   const value = JSON.parse(text)
   if (!suspicious.test(text)) return value
-  const escapedKeys: string[] = []
   // Marked in the text rather than by a reviver, which would overflow the stack on a deep body.
   const marked = text.replaceAll(stringsAndNumbers, (token) => {
     if (!token.startsWith('"')) return isExact(token) ? token : `{"${mark}":"${token}"}`
-    if (!token.endsWith(':') || !token.includes('\\')) return token
-    escapedKeys.push(JSON.parse(token.slice(0, token.lastIndexOf('"') + 1)))
-    return `"${mark} ${escapedKeys.length - 1}":`
+    return token.endsWith(':') && token.includes('\\') ? `${withoutEscape(token)}:` : token
   })
-  return marked === text ? value : unmarked(JSON.parse(marked), escapedKeys)
+  return marked === text ? value : unmarked(JSON.parse(marked))
 }
 
 /** How the number was written, when `value` stands for one that would lose digits. */
@@ -33,13 +30,20 @@ export function inexactNumber(value: unknown): string | undefined {
   return typeof value === 'symbol' ? value.description : undefined
 }
 
-function unmarked(parsed: unknown, escapedKeys: readonly string[]): unknown {
+/** The same key for the same name, however it was escaped, so that of two the last counts as ever. */
+function withoutEscape(token: string): string {
+  const name: string = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1))
+  const key = JSON.stringify(name)
+  return key.includes('\\') ? `"${mark}${Buffer.from(name, 'utf16le').toString('hex')}"` : key
+}
+
+function unmarked(parsed: unknown): unknown {
   const whole = { parsed }
   const open: object[] = [whole]
   for (let object = open.pop(); object !== undefined; object = open.pop()) {
     for (const [key, inner] of Object.entries(object)) {
       if (typeof inner !== 'object' || inner === null) continue
-      const value = Object.hasOwn(inner, mark) ? Symbol(inner[mark]) : withKeys(inner, escapedKeys)
+      const value = Object.hasOwn(inner, mark) ? Symbol(inner[mark]) : withNames(inner)
       if (value !== inner) Object.defineProperty(object, key, { value })
       if (typeof value === 'object') open.push(value)
     }
@@ -47,13 +51,11 @@ function unmarked(parsed: unknown, escapedKeys: readonly string[]): unknown {
   return whole.parsed
 }
 
-function withKeys(object: object, escapedKeys: readonly string[]): object {
+function withNames(object: object): object {
   const isMarked = (key: string) => key.startsWith(mark)
   if (!Object.keys(object).some(isMarked)) return object
-  const named = Object.entries(object).map(([key, value]) => {
-    return [isMarked(key) ? (escapedKeys[Number(key.slice(mark.length))] ?? '') : key, value]
-  })
-  return Object.fromEntries(named)
+  const nameOf = (key: string) => Buffer.from(key.slice(mark.length), 'hex').toString('utf16le')
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [isMarked(key) ? nameOf(key) : key, value]))
 }
 
 function isExact(source: string): boolean {
