@@ -208,7 +208,7 @@ describe('a configuration with several mistakes', () => {
   it('counts and lists them in the message, one on a line', () => {
     assert.throws(() => readConfig({ PORT: '80a', UGS_WORKERS: '0' }), {
       name: 'OperatorError',
-      message: /2 problems:\n {2}PORT: "80a" is not a port number\n {2}UGS_WORKERS: "0" is not/,
+      message: /2 problems:\n {2}PORT: "80a" is not a port number from 0 to 65535\n {2}UGS_WORKERS: "0" is not/,
       remedy: /docs\/configuration\.md/,
     })
     assert.throws(() => readConfig({ PORT: '80a' }), { message: /1 problem:/ })

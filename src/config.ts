@@ -58,18 +58,20 @@ export const settings = [
   {
     name: 'UGS_RATE_LIMIT',
     default: '0',
-    description: 'Requests a second for each API token, per process, with bursts of twice that; 0 is off.',
+    description:
+      'Requests a second for each API token, per process, with bursts of twice that, up to 1000000; 0 is off.',
   },
   {
     name: 'UGS_AUTH_FAILURE_LIMIT',
     default: '600',
-    description: 'Failed authentications a minute from one address, per process, before it gets 429.',
+    description: 'Failed authentications a minute from one address, per process, before it gets 429; 1 to 1000000000.',
   },
   { name: 'UGS_METRICS_PORT', default: 'off', description: 'Serve /metrics without a token on a port of its own.' },
   {
     name: 'UGS_EVENT_RETENTION_DAYS',
     default: '365',
-    description: 'How long the audit trail, and the memory of rotated tokens, goes back; 0 keeps everything.',
+    description:
+      'How long the audit trail, and the memory of rotated tokens, goes back, up to 36500; 0 keeps everything.',
   },
   { name: 'UGS_LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error, fatal or silent.' },
 ] as const satisfies Setting[]
@@ -97,7 +99,7 @@ export function readConfig(environment: Environment): Config {
     database,
     masterKey: { kind: 'missing' },
     apiToken: read('UGS_API_TOKEN', parseApiToken, undefined),
-    workers: read('UGS_WORKERS', (text) => integer(text, 1, 64, 'a number of processes from 1 to 64'), 1),
+    workers: read('UGS_WORKERS', (text) => integer(text, 1, 64, 'a number of processes'), 1),
     rateLimit: read('UGS_RATE_LIMIT', (text) => integer(text, 0, 1e6, 'a number of requests a second'), 0),
     authFailureLimit: read('UGS_AUTH_FAILURE_LIMIT', (text) => integer(text, 1, 1e9, 'a number of failures'), 600),
     metricsPort: read('UGS_METRICS_PORT', (text) => integer(text, 0, 65535, 'a port number'), undefined),
@@ -180,7 +182,8 @@ function parseLogLevel(text: string): LogLevel {
 
 function integer(text: string, least: number, most: number, what: string): number {
   const number = Number(text)
-  if (!/^\d+$/.test(text) || number < least || number > most) throw new Error(`${JSON.stringify(text)} is not ${what}`)
+  if (!/^\d+$/.test(text) || number < least || number > most)
+    throw new Error(`${JSON.stringify(text)} is not ${what} from ${least} to ${most}`)
   return number
 }
 

@@ -92,7 +92,7 @@ const kinds: Kind[] = [
     name: 'what puts the service together',
     is: ({ path }) => /^src\/(config|first-tick|history|master-key|memory|unlock|service|version)\.ts$/.test(path),
     may: { import: /^(node:.*|src\/(?!app|main|operations)[\w-]+\.ts|src\/(store|tokens)\/.*)$/ },
-    inWords: 'node:*, the store, the tokens and each other',
+    inWords: 'node:*, the rules, the store, the tokens and each other',
     because: 'commands open the service without HTTP, and the app is handed an open one',
   },
   {

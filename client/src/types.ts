@@ -234,7 +234,7 @@ export interface TokenVerifyAnswer {
   expires_at?: string | null | undefined
 }
 
-/** List the user groups, newest last, large ones on shorter pages; q begins their id or name. Never a token. */
+/** List the user groups, newest last, large ones on shorter pages; q: how their id or name begins. Never a token. */
 export interface UserGroupListQuery {
   /** A whole number from 1 to 200. */
   limit?: string | number | undefined
@@ -244,7 +244,7 @@ export interface UserGroupListQuery {
   q?: string | undefined
 }
 
-/** List the user groups, newest last, large ones on shorter pages; q begins their id or name. Never a token. */
+/** List the user groups, newest last, large ones on shorter pages; q: how their id or name begins. Never a token. */
 export interface UserGroupListAnswer {
   success: 1
   user_groups: UserGroupRecord[]

@@ -32,7 +32,7 @@ export class Metrics {
     this.#register(
       'ugs_request_duration_seconds',
       'histogram',
-      'Time from the first byte of a request to the last of its answer.',
+      'Time from when the headers of a request have come until its answer is handed to the system.',
       durations,
     )
     let counted = 0

@@ -97,7 +97,7 @@ export interface Database {
    * every process for work on the same thing, so that two that share some of it wait for each other in one order.
    */
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T>
-  /** A write that no other process's `exclusively` overlaps, however long it takes: migrations, the first team, the keys. */
+  /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
   /** Another as soon as any process has committed anything; undefined when the engine cannot tell. */
   version(): Soon<Version | undefined>

@@ -9,6 +9,7 @@ const primaryKeyViolation = 1555
 const uniqueViolation = 2067
 const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26])
 const remedies = new Map([
+  [busy, 'Another process holds it, perhaps a start that migrates it: try again once that is done.'],
   [full, 'Make room on the disk of the file that DATABASE_URL names.'],
   [
     readOnly,

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../operator-error.ts'
+import { remedyFor } from './sqlite-errors.ts'
 
 /**
  * How closely to look at the file: `quick` at every page, as long as that takes no more than a moment; `thorough` however
@@ -62,7 +63,8 @@ export function sqliteRefusal(path: string, error: unknown): OperatorError {
     )
   return new OperatorError(
     `The SQLite database ${path} cannot be opened: ${message}.`,
-    'Check that the path of DATABASE_URL is writable, has room and is a database of this service, or restore a backup.',
+    remedyFor(error) ??
+      'Check that the path of DATABASE_URL is writable, has room and is a database of this service, or restore a backup.',
     error,
   )
 }

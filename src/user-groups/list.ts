@@ -9,7 +9,8 @@ export const listUserGroups = operation({
   id: 'user_group.list',
   method: 'GET',
   path: '/api/user_groups',
-  summary: 'List the user groups, newest last, large ones on shorter pages; q begins their id or name. Never a token.',
+  summary:
+    'List the user groups, newest last, large ones on shorter pages; q: how their id or name begins. Never a token.',
   scope: 'provision',
   query: ListQuery,
   reply: { user_groups: Type.Array(UserGroupRecordOut), next_cursor: TextOrNull },

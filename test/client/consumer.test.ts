@@ -57,7 +57,7 @@ fastify().get('/', { preHandler: requireUserGroupHook(client, { token }) }, asyn
 const environment = `
 declare namespace NodeJS {
   interface ProcessEnv {
-    UGS_URL: string
+    USER_GROUP_SERVICE_URL: string
     UGS_API_TOKEN: string
   }
 }

@@ -49,7 +49,7 @@ describe('the client, built and installed', () => {
   for (const runTime of runTimes()) {
     it(`runs the README's examples as they are on ${runTime.name}`, async (t) => {
       const { service } = await runningOnSqlite(t)
-      const environment = { UGS_URL: service.url, UGS_API_TOKEN: testApiToken }
+      const environment = { USER_GROUP_SERVICE_URL: service.url, UGS_API_TOKEN: testApiToken }
       const printed = await runOn(runTime, join(project, 'readme.js'), environment)
       assert.deepEqual(printed.trimEnd().split('\n'), promised)
     })
@@ -61,7 +61,7 @@ describe('the client, built and installed', () => {
       for (const [name, plan] of Object.entries(faults)) proxies.set(name, await faultyProxy(t, service.url, plan))
       const urls = [...proxies].map(([name, { url }]) => [name, url])
       await runOn(runTime, join(project, 'scenario.js'), {
-        UGS_URL: service.url,
+        USER_GROUP_SERVICE_URL: service.url,
         UGS_API_TOKEN: testApiToken,
         PROXIES: JSON.stringify({ ...Object.fromEntries(urls), closed }),
       })

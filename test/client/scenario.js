@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { UserGroupService, UserGroupServiceError } from 'user-group-service-client'
 
-const { UGS_URL, UGS_API_TOKEN, PROXIES } = process.env
+const { USER_GROUP_SERVICE_URL, UGS_API_TOKEN, PROXIES } = process.env
 const { lost, lostRotation, lostCreation, hung, hungAgain, refused, cut, redirected, closed } = JSON.parse(PROXIES)
 
 function clientOf(baseUrl, settings = {}) {
@@ -19,7 +19,7 @@ async function failure(call) {
   return error.code
 }
 
-const direct = clientOf(UGS_URL)
+const direct = clientOf(USER_GROUP_SERVICE_URL)
 const { user_group: acme } = await clientOf(lost).getOrCreate({ user_group_id: 'acme', name: 'Grüße 🎉' })
 assert.equal(acme.name, 'Grüße 🎉')
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Every document of the project, by its path from the root. */
-export const documents: readonly string[] = globSync(['*.md', 'docs/**/*.md'], { cwd: root })
+export const documents: readonly string[] = globSync(['*.md', 'docs/**/*.md', 'client/*.md'], { cwd: root })
   .map((path) => path.replaceAll('\\', '/'))
   .sort()
 
