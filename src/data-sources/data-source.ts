@@ -21,7 +21,8 @@ export interface DataSourceChange {
   schemaId?: string
   name?: string
   kind?: string
-  connection?: Sealed
+  /** Called with the data source's own id, which a seal is bound to. */
+  connection?: (id: string) => Sealed
 }
 
 export function noDataSource(): ServiceError {

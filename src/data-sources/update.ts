@@ -25,17 +25,14 @@ export const updateDataSource = operation({
   async handle({ id, body, team, teamId, tokens, clock }) {
     refuseEmptyPatch(body, changeable)
     const { provided_id: providedId, schema_id: schemaId, name, kind, connection } = body
-    // A connection is sealed for the data source's own id, which the path may not name.
-    const existing = isPossibleId(id) ? await team.dataSources.get(id) : undefined
-    if (existing === undefined) throw noDataSource()
     const change = {
       ...(providedId !== undefined && { providedId }),
       ...(schemaId !== undefined && { schemaId }),
       ...(name !== undefined && { name }),
       ...(kind !== undefined && { kind }),
-      ...(connection && { connection: sealConnection(connection, tokens, teamId, existing.id) }),
+      ...(connection && { connection: (ownId: string) => sealConnection(connection, tokens, teamId, ownId) }),
     }
-    const source = await team.dataSources.update(existing.id, change, clock.now())
+    const source = isPossibleId(id) ? await team.dataSources.update(id, change, clock.now()) : undefined
     if (source === undefined) throw noDataSource()
     return { data_source: presentDataSource(source) }
   },

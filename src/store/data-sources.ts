@@ -72,7 +72,7 @@ export class DataSourceStore implements DataSources {
   async update(id: string, change: DataSourceChange, now: number): Promise<DataSource | undefined> {
     const actor = this.#actor
     const { teamId } = actor
-    const { providedId, schemaId, name, kind, connection } = change
+    const { providedId, schemaId, name, kind } = change
     try {
       return await this.#database.write(function* () {
         yield* takeTurn(teamId)
@@ -81,6 +81,7 @@ export class DataSourceStore implements DataSources {
         const { id: ownId, providedId: old } = dataSource(there)
         if (schemaId !== undefined) yield* requireSchema(teamId, schemaId)
         if (providedId !== undefined && old !== null && providedId !== old) yield* refuseInUse(teamId, old, old)
+        const connection = change.connection?.(ownId)
         const [row] = yield* run(
           update,
           ...[teamId, ownId, providedId ?? null, schemaId ?? null, name ?? null, kind ?? null],

@@ -7,6 +7,7 @@ import { run, sql, type Value, type Work } from './database.ts'
 import { takeTurn } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
 
+// A key of a mapping may be any string, which no engine stores: as JSON it still tells the entries of a group apart.
 const insertEntry = sql`
   insert into mapping_entry (team_id, data_source, user_group_id, schema_id) values ($1, $2, $3, $4)`
 const insertEntries = manyRows(
@@ -37,7 +38,7 @@ export function* addEntries(teamId: number, groupId: number, mapping: Mapping): 
     yield* refuseUnknown(teamId, mapping)
   }
   for (const [schemaId, value] of entries)
-    if (isStorable(schemaId) && isStorable(value)) yield* run(insertEntry, teamId, value, groupId, schemaId)
+    if (isStorable(value)) yield* run(insertEntry, teamId, value, groupId, JSON.stringify(schemaId))
 }
 
 function* refuseUnknown(teamId: number, mapping: Mapping): Work<void> {
@@ -74,8 +75,8 @@ export function* refuseUnknownSources(
 export function* addManyEntries(teamId: number, groups: readonly { id: number; mapping: Mapping }[]): Work<void> {
   const entries = groups.flatMap(({ id, mapping }) =>
     Object.entries(mapping)
-      .filter(([schemaId, value]) => isStorable(schemaId) && isStorable(value))
-      .map(([schemaId, value]) => [value, id, schemaId]),
+      .filter(([, value]) => isStorable(value))
+      .map(([schemaId, value]) => [value, id, JSON.stringify(schemaId)]),
   )
   yield* runMany(insertEntries, [teamId], entries)
 }

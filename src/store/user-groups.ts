@@ -108,7 +108,8 @@ export class UserGroupStore implements UserGroups {
         )
         if (updated === undefined) return undefined
         if (change.mapping !== undefined) yield* replaceEntries(teamId, updated[0], change.mapping)
-        yield* record(actor, 'user_group.updated', providedId, now, change.providedId)
+        const renamedTo = change.providedId === providedId ? undefined : change.providedId
+        yield* record(actor, 'user_group.updated', providedId, now, renamedTo)
         return updated
       }, 'once')
       .catch((error: unknown) => {

@@ -97,6 +97,21 @@ for (const engine of engines)
       assertError(await get(provided_id), 404, 'not_found')
     })
 
+    it('take a change by the id they have then, and no other that had it or will', async () => {
+      for (const provided_id of times(10, () => randomUUID())) {
+        await newSource({ provided_id })
+        const heir = await newSource()
+        const [, , changed] = await Promise.all([
+          change(provided_id, { provided_id: `${provided_id} once` }),
+          change(heir.id, { provided_id }),
+          change(provided_id, { name: 'Changed', connection: { a: 1 } }),
+        ])
+        // Between the two renames there is none of that id.
+        if (changed.status === 200) assert.equal(changed.body.data_source.provided_id, provided_id)
+        else assertError(changed, 404, 'not_found')
+      }
+    })
+
     it('refuse an empty change, null and a schema that is not there, and then stay as they are', async () => {
       const source = await newSource({ provided_id: randomUUID(), kind: 'postgres' })
       for (const patch of [{}, { id: 'ds_x' }, { created_at: 'x' }])
@@ -156,6 +171,12 @@ for (const engine of engines)
         assertError(await change(name, { name: 'x' }), 404, 'not_found')
         assertError(await remove(name), 404, 'not_found')
       }
+    })
+
+    it('stay while a mapping uses them under a key that is no text', async () => {
+      const source = await newSource()
+      await team.newGroup(randomUUID(), { mapping: { 'a\0b': source.id, '\ud800': source.id } })
+      assertError(await remove(source.id), 409, 'conflict')
     })
 
     it('follow a group under a new id, and let go of one that is deleted', async () => {

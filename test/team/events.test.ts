@@ -41,6 +41,7 @@ for (const engine of engines)
         [ofGroup('created')],
       )
       assert.deepEqual(await written(() => team.change(id, { name: 'New', disabled: true })), [ofGroup('updated')])
+      assert.deepEqual(await written(() => team.change(id, { provided_id: id })), [ofGroup('updated')])
       assert.deepEqual(await written(() => team.rotated(token, 60)), [ofGroup('token_rotated')])
       const [rename] = await written(() => team.change(id, { provided_id: renamed }))
       assert.deepEqual(rename, ofGroup('updated', { renamed_to: renamed }))

@@ -89,6 +89,17 @@ for (const engine of engines)
       assert.deepEqual(unresolved, ['toString'])
     })
 
+    it('resolves a mapping key that no engine stores as text', async () => {
+      const source = await newSource('any-db')
+      const asJson = JSON.stringify('a\0b')
+      const { token } = await team.newGroup(randomUUID(), {
+        mapping: { 'a\0b': 'any-db', '\udfff': source.id, [asJson]: 'nowhere' },
+      })
+      const { data_sources, unresolved } = await answerTo(token)
+      assert.deepEqual(data_sources, { 'a\0b': source, '\udfff': source })
+      assert.deepEqual(unresolved, [asJson])
+    })
+
     it('resolves a mapping as soon as its data source exists', async () => {
       const { token } = await team.newGroup(randomUUID(), { mapping: { sales: 'later-db' } })
       assert.deepEqual((await answerTo(token)).unresolved, ['sales'])
