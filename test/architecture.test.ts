@@ -49,11 +49,11 @@ const kinds: Kind[] = [
     is: (file) => feature.test(file.path) && imports(file, 'src/http/operation.ts'),
     may: {
       import:
-        /^(src\/http\/(operation|type|fields)\.ts|src\/(errors|json|ids|clock|soon|tokens\/format)\.ts|src\/[\w-]+\/schema\.ts|OWN_FOLDER\/[\w-]+\.ts)$/,
+        /^(src\/http\/(operation|type|fields|paging)\.ts|src\/(errors|json|ids|clock|soon|tokens\/format)\.ts|src\/[\w-]+\/schema\.ts|OWN_FOLDER\/[\w-]+\.ts)$/,
       types: /^(typebox|src\/(store\/store|(?!commands|http|store)[\w-]+\/[\w-]+)\.ts)$/,
     },
     inWords:
-      "its own folder's rules, schemas, http/operation, type and fields, errors, json, ids, clock, soon, tokens/format; types of typebox, store/store.ts and rules",
+      "its own folder's rules, schemas, http/operation, type, fields and paging, errors, json, ids, clock, soon, tokens/format; types of typebox, store/store.ts and rules",
     because: 'a request makes three hops, operation → rule → store, and one file shows how an operation works',
   },
   {

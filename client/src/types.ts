@@ -275,9 +275,18 @@ export interface SchemaCreateAnswer {
 }
 
 /** List the schemas of the team, newest last. */
+export interface SchemaListQuery {
+  /** A whole number from 1 to 200. */
+  limit?: string | number | undefined
+  /** A next_cursor of this list. */
+  cursor?: string | undefined
+}
+
+/** List the schemas of the team, newest last. */
 export interface SchemaListAnswer {
   success: 1
   schemas: Schema[]
+  next_cursor: string | null
 }
 
 /** Show one schema. */
@@ -298,9 +307,18 @@ export interface DataSourceCreateAnswer {
 }
 
 /** List the data sources of the team, newest last, without their connections. */
+export interface DataSourceListQuery {
+  /** A whole number from 1 to 200. */
+  limit?: string | number | undefined
+  /** A next_cursor of this list. */
+  cursor?: string | undefined
+}
+
+/** List the data sources of the team, newest last, without their connections. */
 export interface DataSourceListAnswer {
   success: 1
   data_sources: DataSource[]
+  next_cursor: string | null
 }
 
 /** Show one data source, found by its id or its provided_id, without its connection. */
@@ -327,9 +345,18 @@ export interface ApiTokenCreateAnswer {
 }
 
 /** List the API tokens of the team that are not revoked, newest last. Never a secret. */
+export interface ApiTokenListQuery {
+  /** A whole number from 1 to 200. */
+  limit?: string | number | undefined
+  /** A next_cursor of this list. */
+  cursor?: string | undefined
+}
+
+/** List the API tokens of the team that are not revoked, newest last. Never a secret. */
 export interface ApiTokenListAnswer {
   success: 1
   api_tokens: ApiToken[]
+  next_cursor: string | null
 }
 
 /** Revoke an API token, be it the one of this call; the last one with the scope admin stays. */

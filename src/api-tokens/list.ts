@@ -1,4 +1,6 @@
+import { TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
+import { byId, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
 import { ApiTokenOut, presentApiToken } from './schema.ts'
 
@@ -8,9 +10,11 @@ export const listApiTokens = operation({
   path: '/api/api_tokens',
   summary: 'List the API tokens of the team that are not revoked, newest last. Never a secret.',
   scope: 'admin',
-  reply: { api_tokens: Type.Array(ApiTokenOut) },
+  query: PageQuery,
+  reply: { api_tokens: Type.Array(ApiTokenOut), next_cursor: TextOrNull },
   errors: [],
   example: {
+    query: { limit: '100' },
     reply: {
       api_tokens: [
         {
@@ -22,10 +26,11 @@ export const listApiTokens = operation({
           last_used_at: null,
         },
       ],
+      next_cursor: null,
     },
   },
-  async handle({ team }) {
-    const all = await team.apiTokens.list()
-    return { api_tokens: all.filter(({ revokedAt }) => revokedAt === null).map(presentApiToken) }
+  async handle({ query, team }) {
+    const { items, next } = await team.apiTokens.list(byId.asked(query))
+    return { api_tokens: items.map(presentApiToken), next_cursor: byId.cursorTo(next) }
   },
 })

@@ -57,7 +57,7 @@ export function addApiTokenCommands(program: Command): void {
       withService(async (service) => {
         const { store, clock } = service
         const now = clock.now()
-        const all = await store.forTeam((await teamNamed(service, options.team)).id, null).apiTokens.list()
+        const all = await store.forTeam((await teamNamed(service, options.team)).id, null).apiTokens.all()
         if (options.json) return printJson(all.map((token) => forScripts(token, now)))
         const rows = all.map((token) => [
           String(token.id),

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { DataSourceOut } from '../data-sources/schema.ts'
 import { parseJson } from '../json.ts'
 import { OperatorError } from '../operator-error.ts'
+import { listPages } from './list-pages.ts'
 import { example, given, parseName, requireChange, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
 import { readSecret } from './secret-input.ts'
@@ -45,9 +46,9 @@ export function addDataSourceCommands(program: Command): void {
     .description('List the data sources of a team, newest last, without their connections.')
     .addHelpText('after', example('ugs data-source list'))
     .action(async (options: TeamOptions) => {
-      const { data_sources } = await performOnce<{ data_sources: DataSource[] }>(options.team, 'data_source.list')
-      if (options.json) return printJson(data_sources)
-      const rows = data_sources.map((source) => [
+      const { items } = await listPages<DataSource>(options.team, 'data_source.list', 'data_sources')
+      if (options.json) return printJson(items)
+      const rows = items.map((source) => [
         ...[source.id, source.provided_id ?? '-', source.schema_id, source.name, source.kind ?? '-'],
         source.updated_at,
       ])

@@ -94,7 +94,7 @@ async function examineApiTokens(store: Store) {
   const idle: number[] = []
   const teams = await store.teams.list()
   for (const { id } of teams) {
-    const tokens = await store.forTeam(id, null).apiTokens.list()
+    const tokens = await store.forTeam(id, null).apiTokens.all()
     if (!tokens.some((token) => isUsable(token, now))) idle.push(id)
   }
   if (teams.length === 0)

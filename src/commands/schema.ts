@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Static } from 'typebox'
 import type { SchemaOut } from '../schemas/schema.ts'
+import { listPages } from './list-pages.ts'
 import { example, given, parseName, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
 import { table } from './table.ts'
@@ -26,9 +27,9 @@ export function addSchemaCommands(program: Command): void {
     .description('List the schemas of a team, newest last.')
     .addHelpText('after', example('ugs schema list'))
     .action(async (options: TeamOptions) => {
-      const { schemas } = await performOnce<{ schemas: Schema[] }>(options.team, 'schema.list')
-      const rows = schemas.map(({ id, name, created_at }) => [id, name, created_at])
-      if (options.json) printJson(schemas)
+      const { items } = await listPages<Schema>(options.team, 'schema.list', 'schemas')
+      const rows = items.map(({ id, name, created_at }) => [id, name, created_at])
+      if (options.json) printJson(items)
       else print(table(['ID', 'NAME', 'CREATED'], rows))
     })
 

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Static } from 'typebox'
 import type { UserGroupRecordOut } from '../user-groups/schema.ts'
+import { listPages } from './list-pages.ts'
 import {
   example,
   given,
@@ -11,13 +12,12 @@ import {
   type TeamOptions,
   withTeam,
 } from './options.ts'
-import { perform, performOnce } from './perform.ts'
+import { performOnce } from './perform.ts'
 import { table } from './table.ts'
 import { print, printJson, printRecord, say } from './terminal.ts'
 import { addUserGroupExport } from './user-group-export.ts'
 import { addUserGroupImport } from './user-group-import.ts'
 import { addUserGroupTokenCommands } from './user-group-token.ts'
-import { withService } from './with-service.ts'
 
 type Listed = Static<typeof UserGroupRecordOut>
 
@@ -39,7 +39,7 @@ function addList(userGroup: Command): void {
     .option('--limit <count>', 'how many at most', parseLimit, 100)
     .addHelpText('after', example('ugs user-group list --q acme'))
     .action(async (options: TeamOptions & { q?: string; limit: number }) => {
-      const { groups, more } = await listUpTo(options)
+      const { items: groups, more } = await listPages<Listed>(options.team, 'user_group.list', 'user_groups', options)
       if (options.json) printJson(groups)
       else {
         const rows = groups.map((group) => [
@@ -50,28 +50,6 @@ function addList(userGroup: Command): void {
       }
       if (more) say(`There are more than these ${groups.length}: raise --limit, or narrow them down with --q.`)
     })
-}
-
-interface Page {
-  user_groups: Listed[]
-  next_cursor: string | null
-}
-
-const pageSize = 200
-
-function listUpTo({ team, q, limit }: TeamOptions & { q?: string; limit: number }) {
-  return withService(async (service) => {
-    const groups: Listed[] = []
-    let cursor: string | null | undefined
-    while (cursor !== null && groups.length < limit) {
-      const size = String(Math.min(pageSize, limit - groups.length))
-      const query = given({ q, limit: size, cursor })
-      const page: Page = await perform(service, team, 'user_group.list', { query })
-      groups.push(...page.user_groups)
-      cursor = page.next_cursor
-    }
-    return { groups, more: cursor !== null }
-  })
 }
 
 function addShow(userGroup: Command): void {

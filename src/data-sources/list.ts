@@ -1,4 +1,6 @@
+import { TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
+import { byAge, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
 import { DataSourceOut, exampleDataSource, presentDataSource } from './schema.ts'
 
@@ -8,14 +10,15 @@ export const listDataSources = operation({
   path: '/api/data_sources',
   summary: 'List the data sources of the team, newest last, without their connections.',
   scope: 'admin',
-  reply: { data_sources: Type.Array(DataSourceOut) },
+  query: PageQuery,
+  reply: { data_sources: Type.Array(DataSourceOut), next_cursor: TextOrNull },
   errors: [],
   example: {
-    reply: {
-      data_sources: [exampleDataSource],
-    },
+    query: { limit: '100' },
+    reply: { data_sources: [exampleDataSource], next_cursor: null },
   },
-  async handle({ team }) {
-    return { data_sources: (await team.dataSources.list()).map(presentDataSource) }
+  async handle({ query, team }) {
+    const { items, next } = await team.dataSources.list(byAge.asked(query))
+    return { data_sources: items.map(presentDataSource), next_cursor: byAge.cursorTo(next) }
   },
 })

@@ -1,5 +1,6 @@
-import { defaultLimit, Limit, TextOrNull, Time } from '../http/fields.ts'
+import { TextOrNull, Time } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
+import { defaultLimit, Limit } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
 import { eventKinds, presentEvent } from './event.ts'
 

@@ -19,11 +19,6 @@ export const Time = Type.String({ format: 'date-time' })
 export const TimeOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
 export const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
-export const Limit = Type.Optional(
-  Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$', description: 'a whole number from 1 to 200' }),
-)
-export const defaultLimit = 100
-
 const aText = new RegExp(plainText, 'u')
 
 /** An id out of a path: what cannot be one is as unknown as one that nobody has. */

@@ -1,4 +1,6 @@
+import { TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
+import { byAge, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
 import { presentSchema, SchemaOut } from './schema.ts'
 
@@ -8,10 +10,15 @@ export const listSchemas = operation({
   path: '/api/schemas',
   summary: 'List the schemas of the team, newest last.',
   scope: 'admin',
-  reply: { schemas: Type.Array(SchemaOut) },
+  query: PageQuery,
+  reply: { schemas: Type.Array(SchemaOut), next_cursor: TextOrNull },
   errors: [],
-  example: { reply: { schemas: [{ id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' }] } },
-  async handle({ team }) {
-    return { schemas: (await team.schemas.list()).map(presentSchema) }
+  example: {
+    query: { limit: '100' },
+    reply: { schemas: [{ id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' }], next_cursor: null },
+  },
+  async handle({ query, team }) {
+    const { items, next } = await team.schemas.list(byAge.asked(query))
+    return { schemas: items.map(presentSchema), next_cursor: byAge.cursorTo(next) }
   },
 })

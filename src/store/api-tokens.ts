@@ -3,7 +3,8 @@ import { ServiceError } from '../errors.ts'
 import { after, type Soon } from '../soon.ts'
 import { type Database, run, shared, sql, type Work } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
-import type { ApiTokens } from './store.ts'
+import { page } from './page.ts'
+import type { ApiTokens, Page, PageQuery } from './store.ts'
 
 type ApiTokenRow = [
   id: number,
@@ -26,6 +27,10 @@ const insertUnlessThere = sql<[id: number]>`
 const ofTeam = sql<ApiTokenRow>`
   select id, name, scopes, created_at, expires_at, revoked_at, last_used_at from api_token
   where team_id = $1 order by id`
+
+const listAfter = sql<ApiTokenRow>`
+  select id, name, scopes, created_at, expires_at, revoked_at, last_used_at from api_token
+  where team_id = $1 and id > $2 and revoked_at is null order by id limit $3`
 
 const revoke = sql<ApiTokenRow>`
   update api_token set revoked_at = $3 where team_id = $1 and id = $2 and revoked_at is null
@@ -64,7 +69,12 @@ export class ApiTokenStore implements ApiTokens {
     return this.#database.write(() => addApiToken(this.#actor, token, now), 'once')
   }
 
-  async list(): Promise<ApiToken[]> {
+  async list({ after, limit }: PageQuery<number>): Promise<Page<ApiToken>> {
+    const rows = await this.#database.read(listAfter, this.#actor.teamId, after, limit + 1)
+    return page(rows.map(apiToken), limit, ({ id }) => id)
+  }
+
+  async all(): Promise<ApiToken[]> {
     return (await this.#database.read(ofTeam, this.#actor.teamId)).map(apiToken)
   }
 

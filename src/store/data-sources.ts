@@ -3,7 +3,8 @@ import { ServiceError } from '../errors.ts'
 import { type DataSourceRow, dataSource } from './data-source-row.ts'
 import { type Database, isUniqueViolation, run, sql, type Work } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
-import type { DataSources } from './store.ts'
+import { ageOf, page } from './page.ts'
+import type { Age, DataSources, Page, PageQuery } from './store.ts'
 
 const schemaExists = sql<[id: string]>`select id from data_schema where team_id = $1 and id = $2`
 const insertUnlessThere = sql<DataSourceRow>`
@@ -12,9 +13,9 @@ const insertUnlessThere = sql<DataSourceRow>`
   values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)
   on conflict do nothing
   returning id, provided_id, schema_id, name, kind, created_at, updated_at`
-const ofTeam = sql<DataSourceRow>`
+const listAfter = sql<DataSourceRow>`
   select id, provided_id, schema_id, name, kind, created_at, updated_at from data_source
-  where team_id = $1 order by created_at, id`
+  where team_id = $1 and (created_at, id) > ($2, $3) order by created_at, id limit $4`
 // A caller's own id never begins with ds_, so that each value names one data source at most.
 const byEitherId = sql<DataSourceRow>`
   select id, provided_id, schema_id, name, kind, created_at, updated_at from data_source
@@ -60,8 +61,9 @@ export class DataSourceStore implements DataSources {
     }, 'once')
   }
 
-  async list(): Promise<DataSource[]> {
-    return (await this.#database.read(ofTeam, this.#actor.teamId)).map(dataSource)
+  async list({ after, limit }: PageQuery<Age>): Promise<Page<DataSource, Age>> {
+    const rows = await this.#database.read(listAfter, this.#actor.teamId, after.createdAt, after.id, limit + 1)
+    return page(rows.map(dataSource), limit, ageOf)
   }
 
   async get(id: string): Promise<DataSource | undefined> {

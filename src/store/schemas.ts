@@ -2,7 +2,8 @@ import { ServiceError } from '../errors.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
 import { type Database, run, sql } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
-import type { Schemas } from './store.ts'
+import { ageOf, page } from './page.ts'
+import type { Age, Page, PageQuery, Schemas } from './store.ts'
 
 type SchemaRow = [id: string, name: string, createdAt: number]
 
@@ -10,7 +11,9 @@ const insertUnlessThere = sql<SchemaRow>`
   insert into data_schema (team_id, id, name, created_at) values ($1, $2, $3, $4)
   on conflict do nothing
   returning id, name, created_at`
-const ofTeam = sql<SchemaRow>`select id, name, created_at from data_schema where team_id = $1 order by created_at, id`
+const listAfter = sql<SchemaRow>`
+  select id, name, created_at from data_schema
+  where team_id = $1 and (created_at, id) > ($2, $3) order by created_at, id limit $4`
 const byId = sql<SchemaRow>`select id, name, created_at from data_schema where team_id = $1 and id = $2`
 const countUses = sql<[count: number]>`select count(*) from data_source where team_id = $1 and schema_id = $2`
 const deleteSchema = sql<[id: string]>`delete from data_schema where team_id = $1 and id = $2 returning id`
@@ -35,8 +38,9 @@ export class SchemaStore implements Schemas {
     }, 'once')
   }
 
-  async list(): Promise<DataSchema[]> {
-    return (await this.#database.read(ofTeam, this.#actor.teamId)).map(schema)
+  async list({ after, limit }: PageQuery<Age>): Promise<Page<DataSchema, Age>> {
+    const rows = await this.#database.read(listAfter, this.#actor.teamId, after.createdAt, after.id, limit + 1)
+    return page(rows.map(schema), limit, ageOf)
   }
 
   async get(id: string): Promise<DataSchema | undefined> {

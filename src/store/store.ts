@@ -89,22 +89,32 @@ export interface TokenReplacement {
   graceSeconds: number
 }
 
-export interface ListQuery {
-  after: number
-  limit: number
+export interface ListQuery extends PageQuery<number> {
   prefix?: string
 }
 
-export interface Page<T> {
-  items: T[]
+export interface PageQuery<Place> {
+  /** Where the page before ended. */
+  after: Place
+  limit: number
+}
+
+export interface Page<Item, Place = number> {
+  items: Item[]
   /** Where the next page begins; null at the end. */
-  next: number | null
+  next: Place | null
+}
+
+/** The place of something in a list of what was made, newest last. */
+export interface Age {
+  createdAt: number
+  id: string
 }
 
 export interface Schemas {
   /** Fails with `conflict` when the id is taken. */
   add(schema: Omit<DataSchema, 'createdAt'>, now: number): Promise<DataSchema>
-  list(): Promise<DataSchema[]>
+  list(query: PageQuery<Age>): Promise<Page<DataSchema, Age>>
   get(id: string): Promise<DataSchema | undefined>
   /** Fails with `conflict` while data sources belong to it. */
   delete(id: string, now: number): Promise<boolean>
@@ -112,7 +122,7 @@ export interface Schemas {
 
 export interface DataSources {
   add(source: NewDataSource, now: number): Promise<DataSource>
-  list(): Promise<DataSource[]>
+  list(query: PageQuery<Age>): Promise<Page<DataSource, Age>>
   get(id: string): Promise<DataSource | undefined>
   update(id: string, change: DataSourceChange, now: number): Promise<DataSource | undefined>
   /** Fails with `conflict` while mappings use it. */
@@ -122,8 +132,10 @@ export interface DataSources {
 export interface ApiTokens {
   /** False when the hash is known already. */
   add(token: NewApiToken, now: number): Promise<boolean>
+  /** Those that are not revoked. */
+  list(query: PageQuery<number>): Promise<Page<ApiToken>>
   /** Those revoked too. */
-  list(): Promise<ApiToken[]>
+  all(): Promise<ApiToken[]>
   /** Undefined when the team has no such token, or it was revoked before. */
   revoke(id: number, now: number, lastAdmin: 'keep' | 'may_go'): Promise<ApiToken | undefined>
 }

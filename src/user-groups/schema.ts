@@ -1,4 +1,4 @@
-import { Flag, Limit, Text, Time, TimeOrNull } from '../http/fields.ts'
+import { Flag, Text, Time, TimeOrNull } from '../http/fields.ts'
 import { Type } from '../http/type.ts'
 
 export const Mapping = Type.Unsafe<Record<string, string>>({
@@ -65,12 +65,6 @@ export const UserGroupRecordOut = Type.Object(
   },
   { title: 'UserGroupRecord' },
 )
-
-export const ListQuery = Type.Object({
-  limit: Limit,
-  cursor: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'a next_cursor of this list' })),
-  q: Type.Optional(Text),
-})
 
 export const UpdateIn = Type.Object(
   {

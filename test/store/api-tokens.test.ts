@@ -17,7 +17,7 @@ for (const engine of engines)
       const { hash, ...known } = token
       const kept = { ...known, createdAt: noon, revokedAt: null, lastUsedAt: null }
       assert.deepEqual(await on.service.store.findCaller(hash), { ...kept, teamId: team.teamId })
-      assert.deepEqual(await team.apiTokens.list(), [kept])
+      assert.deepEqual(await team.apiTokens.all(), [kept])
       assert.deepEqual(await team.trail(), [`api_token.created ${token.id}`])
     })
 
@@ -36,7 +36,7 @@ for (const engine of engines)
       for (const adder of [team, other]) assert.equal(await adder.apiTokens.add(again, noon), false)
       assert.deepEqual((await on.service.store.findCaller(token.hash))?.name, token.name)
       assert.deepEqual((await on.service.store.findCaller(token.hash))?.teamId, team.teamId)
-      assert.deepEqual(await other.apiTokens.list(), [])
+      assert.deepEqual(await other.apiTokens.all(), [])
       assert.deepEqual(await other.trail(), [])
     })
 
@@ -45,7 +45,7 @@ for (const engine of engines)
       const { hash } = on.newApiToken()
       const added = await Promise.all(times(50, () => team.apiTokens.add(on.newApiToken({ hash }), noon)))
       assert.equal(added.filter(Boolean).length, 1)
-      assert.equal((await team.apiTokens.list()).length, 1)
+      assert.equal((await team.apiTokens.all()).length, 1)
       assert.equal((await team.trail()).length, 1)
     })
 
@@ -55,7 +55,7 @@ for (const engine of engines)
       await team.apiTokens.add(token, noon)
       await assert.rejects(other.apiTokens.add(on.newApiToken({ id: token.id }), noon), { code: 'conflict' })
       assert.equal((await on.service.store.findCaller(token.hash))?.teamId, team.teamId)
-      assert.deepEqual([await other.apiTokens.list(), await other.trail()], [[], []])
+      assert.deepEqual([await other.apiTokens.all(), await other.trail()], [[], []])
     })
 
     it('get the next id when another has the one that was made for them', async () => {
@@ -73,7 +73,7 @@ for (const engine of engines)
       const made = times(5, (index) => on.newApiToken({ name: `Token ${index}`, expiresAt: noon - index }))
       for (const token of made) await team.apiTokens.add(token, noon)
       await team.apiTokens.revoke(made[1]?.id ?? 0, noon + 1, 'may_go')
-      const listed = await team.apiTokens.list()
+      const listed = await team.apiTokens.all()
       assert.deepEqual(
         listed.map(({ id }) => id),
         made.map(({ id }) => id),
@@ -101,9 +101,9 @@ for (const engine of engines)
       const admin = on.newApiToken({ scopes: ['admin'] })
       const others = [on.newApiToken({ scopes: ['admin'], expiresAt: noon }), on.newApiToken({ scopes: ['provision'] })]
       for (const token of [admin, ...others]) await team.apiTokens.add(token, noon)
-      const before = [await team.apiTokens.list(), await team.trail()]
+      const before = [await team.apiTokens.all(), await team.trail()]
       await assert.rejects(team.apiTokens.revoke(admin.id, noon, 'keep'), { code: 'conflict' })
-      assert.deepEqual([await team.apiTokens.list(), await team.trail()], before)
+      assert.deepEqual([await team.apiTokens.all(), await team.trail()], before)
       const second = on.newApiToken({ scopes: ['admin'], expiresAt: noon + 1 })
       await team.apiTokens.add(second, noon)
       assert.equal((await team.apiTokens.revoke(admin.id, noon, 'keep'))?.id, admin.id)
@@ -117,7 +117,7 @@ for (const engine of engines)
         for (const token of admins) await team.apiTokens.add(token, noon)
         const answers = await Promise.allSettled(admins.map(({ id }) => team.apiTokens.revoke(id, noon, 'keep')))
         assert.equal(answers.filter(({ status }) => status === 'fulfilled').length, 1)
-        assert.equal((await team.apiTokens.list()).filter(({ revokedAt }) => revokedAt === null).length, 1)
+        assert.equal((await team.apiTokens.all()).filter(({ revokedAt }) => revokedAt === null).length, 1)
       }
     })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ServiceError } from '../../src/errors.ts'
 import type { TeamStore } from '../../src/store/store.ts'
-import { noon, type StoreOnTest, type TestTeam } from '../support/store.ts'
+import { firstPage, noon, type StoreOnTest, type TestTeam } from '../support/store.ts'
 
 /** What the other team has, by every name it can be asked for. */
 export interface Theirs {
@@ -140,7 +140,7 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
     },
   ],
   'schemas.add': [(ours, { schemaId }) => ours.schemas.add({ id: schemaId, name: 'Ours' }, noon)],
-  'schemas.list': [async (ours) => assert.deepEqual(await ours.schemas.list(), [])],
+  'schemas.list': [async (ours) => assert.deepEqual(await ours.schemas.list(firstPage), { items: [], next: null })],
   'schemas.get': [async (ours, { schemaId }) => assert.equal(await ours.schemas.get(schemaId), undefined)],
   'schemas.delete': [async (ours, { schemaId }) => assert.equal(await ours.schemas.delete(schemaId, noon), false)],
   'dataSources.add': [
@@ -157,7 +157,9 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
       })
     },
   ],
-  'dataSources.list': [async (ours) => assert.deepEqual(await ours.dataSources.list(), [])],
+  'dataSources.list': [
+    async (ours) => assert.deepEqual(await ours.dataSources.list(firstPage), { items: [], next: null }),
+  ],
   'dataSources.get': [
     async (ours, { dataSourceId }) => assert.equal(await ours.dataSources.get(dataSourceId), undefined),
     async (ours, { dataSourceProvidedId }) => assert.equal(await ours.dataSources.get(dataSourceProvidedId), undefined),
@@ -184,7 +186,10 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
       assert.equal(await ours.apiTokens.add(on.newApiToken({ hash }), noon), false),
     (ours, { apiTokenId: id }, on) => assert.rejects(ours.apiTokens.add(on.newApiToken({ id }), noon)),
   ],
-  'apiTokens.list': [async (ours) => assert.deepEqual(await ours.apiTokens.list(), [])],
+  'apiTokens.list': [
+    async (ours) => assert.deepEqual(await ours.apiTokens.list({ after: 0, limit: 200 }), { items: [], next: null }),
+  ],
+  'apiTokens.all': [async (ours) => assert.deepEqual(await ours.apiTokens.all(), [])],
   'apiTokens.revoke': [
     async (ours, { apiTokenId }) => assert.equal(await ours.apiTokens.revoke(apiTokenId, noon, 'may_go'), undefined),
   ],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { NewDataSource } from '../../src/data-sources/data-source.ts'
 import { engines } from '../support/engines.ts'
-import { noon, storeOn, type TestTeam } from '../support/store.ts'
+import { firstPage, noon, storeOn, type TestTeam } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 let made = 0
@@ -30,27 +30,28 @@ for (const engine of engines) {
       const added = await team.schemas.add({ id: 'a', name: 'Ä' }, noon + 1)
       assert.deepEqual(added, { id: 'a', name: 'Ä', createdAt: noon + 1 })
       assert.deepEqual(await team.schemas.get('a'), added)
-      assert.deepEqual(await team.schemas.list(), [{ id: 'sales', name: 'Sales', createdAt: noon }, added])
+      const items = [{ id: 'sales', name: 'Sales', createdAt: noon }, added]
+      assert.deepEqual(await team.schemas.list(firstPage), { items, next: null })
       assert.equal(await team.schemas.get('A'), undefined)
       assert.deepEqual(await team.trail(), ['schema.created sales', 'schema.created a'])
     })
 
     it('are not replaced by another of the same id', async () => {
       const team = await newTeam()
-      const before = [await team.schemas.list(), await team.trail()]
+      const before = [await team.schemas.list(firstPage), await team.trail()]
       await assert.rejects(team.schemas.add({ id: 'sales', name: 'Other' }, noon), { code: 'conflict', field: 'id' })
-      assert.deepEqual([await team.schemas.list(), await team.trail()], before)
+      assert.deepEqual([await team.schemas.list(firstPage), await team.trail()], before)
     })
 
     it('are deleted unless data sources belong to them', async () => {
       const team = await newTeam()
       const source = await team.dataSources.add(newSource(), noon)
       await assert.rejects(team.schemas.delete('sales', noon), { code: 'conflict' })
-      assert.equal((await team.schemas.list()).length, 1)
+      assert.equal((await team.schemas.list(firstPage)).items.length, 1)
       await team.dataSources.delete(source.id, noon)
       assert.equal(await team.schemas.delete('sales', noon), true)
       assert.equal(await team.schemas.delete('sales', noon), false)
-      assert.deepEqual(await team.schemas.list(), [])
+      assert.deepEqual((await team.schemas.list(firstPage)).items, [])
       assert.equal((await team.trail()).at(-1), 'schema.deleted sales')
     })
 
@@ -77,7 +78,7 @@ for (const engine of engines) {
       const { connection: _, ...shown } = { ...wish, createdAt: noon, updatedAt: noon }
       assert.deepEqual(await team.dataSources.add(wish, noon), shown)
       for (const id of [wish.id, 'acme-db']) assert.deepEqual(await team.dataSources.get(id), shown)
-      assert.deepEqual(await team.dataSources.list(), [shown])
+      assert.deepEqual(await team.dataSources.list(firstPage), { items: [shown], next: null })
       assert.deepEqual((await team.trail()).at(-1), `data_source.created ${wish.id}`)
       const [row] = await on.sql(`select connection_sealed from data_source where id = '${wish.id}'`)
       assert.deepEqual(Buffer.from(row?.connection_sealed as Uint8Array), connection.bytes)
@@ -87,14 +88,14 @@ for (const engine of engines) {
       const team = await newTeam()
       await team.dataSources.add(newSource({ providedId: 'taken' }), noon)
       const second = await team.dataSources.add(newSource({ providedId: 'free' }), noon)
-      const before = [await team.dataSources.list(), await team.trail()]
+      const before = [await team.dataSources.list(firstPage), await team.trail()]
       const noSchema = { code: 'invalid_request', field: 'schema_id' }
       const taken = { code: 'conflict', field: 'provided_id' }
       await assert.rejects(team.dataSources.add(newSource({ schemaId: 'none' }), noon), noSchema)
       await assert.rejects(team.dataSources.add(newSource({ providedId: 'taken' }), noon), taken)
       await assert.rejects(team.dataSources.update(second.id, { schemaId: 'none' }, noon), noSchema)
       await assert.rejects(team.dataSources.update(second.id, { providedId: 'taken', name: 'x' }, noon), taken)
-      assert.deepEqual([await team.dataSources.list(), await team.trail()], before)
+      assert.deepEqual([await team.dataSources.list(firstPage), await team.trail()], before)
     })
 
     for (const change of [{ name: 'New' }, { kind: 'mysql' }, { providedId: 'new' }, { schemaId: 'other' }, {}])

@@ -39,7 +39,7 @@ for (const engine of engines)
         token: 'revoked',
       })
       assert.equal((await findCaller(another.hash))?.revokedAt, noon)
-      assert.equal((await forTeam(1, null).apiTokens.list()).length, 2)
+      assert.equal((await forTeam(1, null).apiTokens.all()).length, 2)
     })
 
     it('are numbered upwards without a gap, however many are made at once', async () => {
@@ -132,7 +132,7 @@ for (const engine of engines)
       await other.apiTokens.add(on.newApiToken(), noon)
       const { team, token } = await on.service.store.teams.prepareFirst(on.newApiToken(), 'if_none', noon)
       assert.deepEqual({ id: team.id, token }, { id: first.teamId, token: 'added' })
-      assert.equal((await first.apiTokens.list()).length, 1)
+      assert.equal((await first.apiTokens.all()).length, 1)
     })
   })
 

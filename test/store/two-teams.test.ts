@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import type { TeamStore } from '../../src/store/store.ts'
 import { allRows } from '../support/all-rows.ts'
 import { engines } from '../support/engines.ts'
-import { storeOn, type TestTeam } from '../support/store.ts'
+import { firstPage, storeOn, type TestTeam } from '../support/store.ts'
 import { attacks, furnish, type Theirs } from './attacks.ts'
 
 for (const engine of engines)
@@ -51,9 +51,9 @@ async function everything(team: TestTeam): Promise<unknown[]> {
   const groups = userGroups.list({ after: 0, limit: 200 })
   return Promise.all([
     groups,
-    schemas.list(),
-    dataSources.list(),
-    apiTokens.list(),
+    schemas.list(firstPage),
+    dataSources.list(firstPage),
+    apiTokens.all(),
     events.after(0, 1_000),
     settings.get(),
   ])

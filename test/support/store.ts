@@ -11,6 +11,9 @@ import { rawSql } from './raw-database.ts'
 /** When the tests of the store take place. */
 export const noon = Date.UTC(2026, 6, 1, 12)
 
+/** Of lists in the order in which things were made. */
+export const firstPage = { after: { createdAt: 0, id: '' }, limit: 200 }
+
 export interface MadeGroup {
   group: UserGroup
   created: boolean

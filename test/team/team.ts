@@ -140,7 +140,7 @@ export function at(collection: string, id: string): string {
   return `/api/${collection}/${encodeURIComponent(id)}`
 }
 
-function withQuery(path: string, query: Query): string {
+export function withQuery(path: string, query: Query): string {
   const parts = Object.entries(query).map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
   return parts.length === 0 ? path : `${path}?${parts.join('&')}`
 }
