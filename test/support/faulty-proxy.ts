@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** What happens to one request on its way. */
 export type Fault =
@@ -59,7 +60,8 @@ export async function faultyProxy(
     if (fault === 'lose') return incoming.socket.destroy()
     if (fault === 'cut') return giveHalf(outgoing, answer)
     if (fault === 'hang') return
-    if (typeof fault === 'object') await new Promise((resolve) => setTimeout(resolve, fault.delay))
+    // Whoever has gone meanwhile keeps nobody waiting for it.
+    if (typeof fault === 'object') await pause(fault.delay, undefined, { ref: false })
     return give(outgoing, answer)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
