@@ -5,7 +5,7 @@ const parts = ['sqlite', 'postgres', 'peers', 'floors'] as const
 export type Part = (typeof parts)[number]
 
 const usual: Effort = { rounds: 5, seconds: 1, connections: 32, warmUp: 12 }
-const brief: Effort = { rounds: 1, seconds: 0.3, connections: 8, warmUp: 0.3 }
+const brief: Effort = { rounds: 1, seconds: 0.1, connections: 8, warmUp: 0.1 }
 
 const usage = `npm run bench -- [--size 1000000] [--connections 10] [--seconds 2] [--rounds 9] [--only ${parts}] [--smoke]
 
