@@ -88,7 +88,8 @@ const wish = fc.record<Wish>({ id: idOrName, name: fc.option(idOrName, { nil: un
 let made = 0
 function unique(id: string): string {
   made += 1
-  return [...`${made}${id}`].slice(0, 255).join('')
+  // With an end of its own: or else 1 and "0" would meet 10 and "".
+  return [...`${made}:${id}`].slice(0, 255).join('')
 }
 
 async function record(caller: Caller, id: string) {
