@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { availableParallelism, setPriority } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -42,7 +42,6 @@ if (!(chosen.length > 0)) {
   process.stderr.write(`There is nothing to change in ${values.only}, or --sample is not a whole number above 0.\n`)
   process.exit(2)
 }
-setPriority(19)
 process.stderr.write(`${chosen.length} of ${all.length} mutants, seed ${seed}\n`)
 
 interface Result {
