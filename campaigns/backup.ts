@@ -21,6 +21,7 @@ export const backup: Campaign = {
   brief: 1,
   bugs: {
     'a copy of the file without its WAL': {
+      on: 'SQLite',
       shows: /is missing from the backup|the backup cannot be restored/,
       rewrites: [
         {
@@ -31,12 +32,13 @@ export const backup: Campaign = {
       ],
     },
     'a restore that does not look at what it restores': {
+      on: 'SQLite',
       shows: /a damaged backup was put in place/,
       rewrites: [{ file: 'commands/restore.ts', find: 'faultIn(draft)', replace: 'undefined' }],
     },
   },
-  async run({ size, environment, progress }) {
-    const results = await onBothEngines(environment, async (premises, engine) => {
+  async run({ size, engines, environment, progress }) {
+    const results = await onBothEngines({ engines, environment }, async (premises, engine) => {
       const service = await premises.start()
       const books = new Bookkeeping(service.caller)
       await books.more(20)

@@ -1,3 +1,4 @@
+import type { Engine } from '../test/support/engines.ts'
 import type { Environment } from '../test/support/service-process.ts'
 
 /** A promise of the service, and an attempt to break it that anyone can repeat. */
@@ -22,6 +23,8 @@ export interface Attempt {
   size: number
   /** From 0 up to 1, the same for the same seed. */
   random: () => number
+  /** Where to try: on both, unless the planted bug is looked for on one. */
+  engines: readonly Engine[]
   /** For every process of the service: it carries the planted bug, if there is one. */
   environment: Environment
   /** How many of `size` are done, and what there is to say of them. */
@@ -31,6 +34,8 @@ export interface Attempt {
 export interface Bug {
   /** As for a campaign, where the fault shows only with some of what that needs. */
   lacks?(): string | undefined
+  /** The engine on which alone it shows, or one that is enough, where it has nothing to do with engines. */
+  on?: Engine['name']
   /** Of the service's source as a process loads it; the files stay as they are. */
   rewrites: readonly Rewrite[]
   /** In what the campaign then says: it must fail for this reason, not for any. */

@@ -32,9 +32,9 @@ export const clock: Campaign = {
       ],
     },
   },
-  async run({ size, random, environment, progress }) {
+  async run({ size, random, engines, environment, progress }) {
     const anyOffset = () => (Math.floor(random() * 9) - 4) * 6 * hours
-    const made = await onBothEngines(environment, async (premises, engine) => {
+    const made = await onBothEngines({ engines, environment }, async (premises, engine) => {
       const clocks = await TwoClocks.start(premises, environment)
       // Locks of the database are SQLite's, and limits know nothing of a database.
       const limited = engine.name === 'SQLite' ? await LimitedService.start(premises, environment) : undefined

@@ -14,6 +14,7 @@ export const keys: Campaign = {
   least: 2_000,
   bugs: {
     'a seal that fits every row': {
+      on: 'SQLite',
       shows: /opened although it was moved/,
       rewrites: [
         {
@@ -45,7 +46,7 @@ export const keys: Campaign = {
     },
   },
   async run(attempt) {
-    const each = await onBothEngines(attempt.environment, async (premises, { name }) => {
+    const each = await onBothEngines(attempt, async (premises, { name }) => {
       await stealDatabase(premises)
       const replaced = await replaceKeyUnderLoad(premises, attempt, noteOf(attempt, name))
       const { service, environment } = replaced

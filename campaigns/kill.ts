@@ -15,6 +15,7 @@ export const kill: Campaign = {
   brief: 2,
   bugs: {
     'an answer before the commit on SQLite': {
+      on: 'SQLite',
       shows: new RegExp(`on SQLite, .*(${loss.source})`),
       rewrites: [
         {
@@ -36,6 +37,7 @@ export const kill: Campaign = {
       ],
     },
     'an answer before the commit on PostgreSQL': {
+      on: 'PostgreSQL',
       shows: new RegExp(`on PostgreSQL, .*(${loss.source})`),
       rewrites: [
         {

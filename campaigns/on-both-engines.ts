@@ -1,10 +1,10 @@
-import { type Engine, engines } from '../test/support/engines.ts'
+import type { Engine } from '../test/support/engines.ts'
 import { Premises } from '../test/support/premises.ts'
-import type { Environment } from '../test/support/service-process.ts'
+import type { Attempt } from './campaign.ts'
 
 /** Both engines at once, each on a new database; when one fails, nothing of the other is left running. */
 export async function onBothEngines<T>(
-  environment: Environment,
+  { engines, environment }: Pick<Attempt, 'engines' | 'environment'>,
   use: (premises: Premises, engine: Engine) => Promise<T>,
 ): Promise<T[]> {
   const places = await Promise.all(

@@ -1,10 +1,9 @@
-import { engines } from '../test/support/engines.ts'
 import { Premises } from '../test/support/premises.ts'
 import type { Attempt } from './campaign.ts'
 
 /** The same on one engine after the other, each on a new database; a failure names the engine and leaves nothing running. */
 export async function onEachEngine<Result>(
-  { size, environment, progress }: Attempt,
+  { size, engines, environment, progress }: Attempt,
   work: (premises: Premises, onDone: (done: number) => void) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = []

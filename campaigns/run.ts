@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { engines } from '../test/support/engines.ts'
 import { createPostgres } from '../test/support/postgres-server.ts'
 import type { Environment } from '../test/support/service-process.ts'
 import { campaigns } from './all.ts'
@@ -39,7 +40,10 @@ process.stderr.write(`${campaign.promise}\n${size} ${campaign.unit}, seed ${seed
 try {
   await postgres?.start()
   if (postgres) process.env.TEST_POSTGRES_URL = postgres.url
-  const figure = await campaign.run({ size, random: seeded(seed), environment: planted(bug), progress })
+  const figure = await campaign.run({
+    ...{ size, random: seeded(seed), environment: planted(bug), progress },
+    engines: engines.filter(({ name }) => name === (bug?.on ?? name)),
+  })
   endLine()
   process.stdout.write(`${name}: ${figure} (${seconds()} s, seed ${seed})\n`)
 } catch (error) {

@@ -22,6 +22,7 @@ export const secrets: Campaign = {
   brief: 1,
   bugs: {
     'a token in the log': {
+      on: 'SQLite',
       shows: /the log: .*token/,
       rewrites: [
         {
@@ -53,6 +54,7 @@ export const secrets: Campaign = {
     },
   },
   async run(attempt) {
+    const { engines } = attempt
     const done = engines.map(() => 0)
     // All of them to their end, so that none leaves a process behind when another fails.
     const ends = await Promise.allSettled(

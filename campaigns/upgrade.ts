@@ -38,16 +38,18 @@ export const upgrade: Campaign = {
       ],
     },
   },
-  async run({ size, random, environment, progress }) {
+  async run({ size, random, engines, environment, progress }) {
     for (let version = 1; version <= currentVersion(); version++)
-      await onBothEngines(environment, (premises, engine) => assertServed(premises, readFixture(version, engine)))
+      await onBothEngines({ engines, environment }, (premises, engine) =>
+        assertServed(premises, readFixture(version, engine)),
+      )
     const served = `a database of each of ${currentVersion()} versions served on both engines`
 
     const olds = oldPrograms()
     let kept = 0
     for (let round = 1; round <= size; round++) {
       const old = olds.programs[round % olds.programs.length]
-      const groups = await onBothEngines(environment, (premises) => workTogether(premises, old, random))
+      const groups = await onBothEngines({ engines, environment }, (premises) => workTogether(premises, old, random))
       kept += groups.reduce((a, b) => a + b)
       progress(round)
     }
