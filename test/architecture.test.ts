@@ -176,11 +176,23 @@ describe('the source', () => {
         .map(({ from }) => `${path} imports ${from}`),
       ...(
         text.match(
-          /\b(fetch|eval|Function)\(|\b(WebSocket|EventSource)\b|\{[^}]*\b(request|get)\b[^}]*\} from 'node:http'/g,
+          /\b(fetch|eval|Function)\(|\b(WebSocket|EventSource)\b|\{[^}]*\b(request|get)\b[^}]*\} (from |= .*\()'node:http'/g,
         ) ?? []
       ).map((found) => `${path} has ${found}`),
     ])
     none(offenders, 'A caller must not be able to make the service reach for anything. Let a program beside it do so.')
+  })
+
+  it('takes node:http from http/node-http.ts alone, and nothing else without an import', () => {
+    const offenders = files
+      .filter(({ path }) => path !== 'src/http/node-http.ts')
+      .flatMap(({ path, text, imports }) => [
+        ...imports
+          .filter(({ from, onlyTypes }) => from === 'node:http' && !onlyTypes)
+          .map(({ from }) => `${path} imports ${from}`),
+        ...(text.match(/getBuiltinModule|createRequire/g) ?? []).map((found) => `${path} has ${found}`),
+      ])
+    none(offenders, 'An import of it takes 4 MB more. Without an import, nobody sees what a file uses.')
   })
 
   it('has no default exports: a thing has one name everywhere', () => {

@@ -1,6 +1,6 @@
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config.ts'
+import { createServer } from '../http/node-http.ts'
 import { OperatorError } from '../operator-error.ts'
 
 export interface MetricsPort {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import type { Logger } from 'pino'
 import { type ErrorCode, errorBody, ServiceError } from '../errors.ts'
 import { browserHeaders } from './browser-headers.ts'
 import { type Exchange, json, standingHeaders } from './exchange.ts'
 import { lingerOver } from './linger.ts'
+import { STATUS_CODES } from './node-http.ts'
 
 const ofNode: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
