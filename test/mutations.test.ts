@@ -6,7 +6,7 @@ import { operations } from '../src/operations.ts'
 import { allRows } from './support/all-rows.ts'
 import type { Caller } from './support/caller.ts'
 import { engines } from './support/engines.ts'
-import { mutations } from './support/mutations.ts'
+import { type Mutation, mutations } from './support/mutations.ts'
 import { type RawRequest, send } from './support/raw-request.ts'
 import { assertRefusedInShape } from './support/refused-in-shape.ts'
 import { running } from './support/running.ts'
@@ -53,6 +53,14 @@ async function stored(environment: Environment): Promise<string> {
   return (await allRows(environment)).join('\n').replaceAll(/"last_used_at":\w+/g, '')
 }
 
+const [first] = operations
+assert.ok(first)
+/** One as it should be and one that is no JSON, so that both answers come, whatever chance makes of the others. */
+const examples: [typeof first, Mutation[]][] = [
+  [first, []],
+  [first, [(request) => ({ ...request, body: request.body.fill('x') })]],
+]
+
 for (const engine of engines)
   describe(`a request that is not quite right, to the service on ${engine.name}`, async () => {
     const { caller, service, environment } = await running(undefined, engine, { UGS_LOG_LEVEL: 'error' })
@@ -76,7 +84,7 @@ for (const engine of engines)
             assert.equal(await stored(environment), before, 'a refused request changed something')
           }
         }),
-        { numRuns: runs },
+        { numRuns: runs, examples },
       )
       t.diagnostic(`answers: ${[...outcomes].sort().map(([status, count]) => `${status} × ${count}`)}`)
       assert.ok((outcomes.get(400) ?? 0) > 0 && (outcomes.get(200) ?? 0) > 0)
