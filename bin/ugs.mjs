@@ -25,3 +25,5 @@ const source = new URL('../src/main.ts', import.meta.url)
 const isCheckout = existsSync(source)
 if (isCheckout) module.enableCompileCache?.(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
 await import(isCheckout ? source.href : new URL('../dist/main.js', import.meta.url).href)
+// Now already: a service may be killed, and would then have kept nothing.
+if (isCheckout) module.flushCompileCache?.()
