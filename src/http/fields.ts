@@ -37,6 +37,6 @@ export function parseTime(text: string, field: string): number {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) ? Date.parse(text) : Number.NaN
   // Date.parse takes 30 February for 1 March.
   if (Number.isNaN(time) || !isoTime(time).startsWith(text.slice(0, 10)))
-    throw invalid(field, `must be a time such as "${isoTime(0)}"`)
+    throw invalid(field, 'must be a time such as "2099-12-31T23:59:59Z"')
   return time
 }

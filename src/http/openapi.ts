@@ -10,9 +10,15 @@ interface Components {
   responses: Json
 }
 
-const everywhere: readonly ErrorCode[] = ['request_timeout', 'headers_too_large', 'internal', 'unavailable']
-const withApiToken: readonly ErrorCode[] = [
+const everywhere: readonly ErrorCode[] = [
   'invalid_request',
+  'request_timeout',
+  'expectation_failed',
+  'headers_too_large',
+  'internal',
+  'unavailable',
+]
+const withApiToken: readonly ErrorCode[] = [
   'unauthenticated',
   'invalid_api_token',
   'insufficient_scope',

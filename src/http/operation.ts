@@ -1,7 +1,7 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Caller, Scope } from '../api-tokens/api-token.ts'
-import { type ErrorCode, ServiceError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { type ErrorCode, invalid, ServiceError } from '../errors.ts'
+import { fieldPath, parseJson } from '../json.ts'
 import type { Service } from '../service.ts'
 import { after, type Soon } from '../soon.ts'
 import type { TeamStore } from '../store/store.ts'
@@ -147,12 +147,12 @@ function successOfList(page: object): Answer {
 function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] {
   const { store, tokens, memory, clock } = service
   const readBody = bodyReader(declared)
-  const readQuery = declared.query && validator(declared.query, 'The query')
+  const readQuery = queryReader(declared)
   const write = isList(declared) ? successOfList : success
   return ({ caller, admission, request }, id, given) => {
     if (caller === null) throw new Error(`${declared.id} was reached without authentication`)
     const body = readBody(given)
-    const query = readQuery?.(queryOf(request.url ?? ''))
+    const query = readQuery(request.url ?? '')
     const { teamId } = caller
     const team = store.forTeam(teamId, caller.name, admission)
     return after(declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock }), write)
@@ -165,5 +165,18 @@ function bodyReader({ body, missingBody }: TeamOperation): (body: unknown) => un
   return (given) => {
     if (given !== undefined) return validate(given)
     throw new ServiceError('missing_body', missingBody === undefined ? {} : { message: missingBody })
+  }
+}
+
+function queryReader({ query }: TeamOperation): (target: string) => unknown {
+  if (query === undefined) return () => undefined
+  const validate = validator(query, 'The query')
+  const known = Object.keys((query as TObject).properties)
+  return (target) => {
+    const given = queryOf(target)
+    // Whoever misspells the cursor would be given the first page for ever.
+    const unknown = Object.keys(given).find((name) => !known.includes(name))
+    if (unknown !== undefined) throw invalid(fieldPath([unknown]), `is none of the parameters: ${known.join(', ')}`)
+    return validate(given)
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { assertErrorShape, assertRefused } from '../contract/expectations.ts'
+import { assertError, assertErrorShape, assertRefused } from '../contract/expectations.ts'
 import type { Answer, Call } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { running } from '../support/running.ts'
@@ -170,6 +170,15 @@ for (const engine of engines)
               )
             const twice = `${target(operation)}?${parameter}=1&${parameter}=2`
             assertRefused(await send(operation, {}, twice), parameter, 'given twice')
+          }))
+
+      if (Object.keys(operation.query).length > 0)
+        it(`${name} refuses a parameter it does not know, and names it and those it does`, () =>
+          nothingChanges(async () => {
+            const refused = await send(operation, {}, `${target(operation)}?limit=1&page=2`)
+            assertError(refused, 400, 'invalid_request', 'page')
+            for (const known of Object.keys(operation.query))
+              assert.match(refused.body.error.message, RegExp(`\\b${known}\\b`))
           }))
 
       for (const parameter of Object.keys(operation.query))
