@@ -7,7 +7,11 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Versions that may still run somewhere when this one is started beside them. */
-const commits = ['e3a64ad79f6f0cf0ca72da18398cf2fda86af875', 'bc8c242896196727ad542e895466ba888f429070']
+const commits = [
+  '7cb6315331d120e9cd085741e493c03301f76f74',
+  'e3a64ad79f6f0cf0ca72da18398cf2fda86af875',
+  'bc8c242896196727ad542e895466ba888f429070',
+]
 
 /** The programs of old versions; undefined stands for this one, where the history does not go back far enough. */
 export function oldPrograms(): { programs: readonly (string | undefined)[]; inWords: string } {
