@@ -35,5 +35,10 @@ export function creation<Answer>(path: string, body: object, list: string): Call
 }
 
 export function deletion(path: string, id: string): Call<{ success: 1 }> {
-  return { method: 'DELETE', path, id, wasDone: ({ status }) => (status === 404 ? { success: 1 } : undefined) }
+  return { method: 'DELETE', path, id, wasDone: (error) => (isMissing(error) ? { success: 1 } : undefined) }
+}
+
+/** Whether the service itself says so: a gateway's own 404 tells nothing of what is there. */
+export function isMissing({ code, status }: UserGroupServiceError): boolean {
+  return status === 404 && code !== 'unexpected_answer'
 }

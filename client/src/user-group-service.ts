@@ -1,4 +1,4 @@
-import { type Call, type CallOptions, creation, deletion } from './call.ts'
+import { type Call, type CallOptions, creation, deletion, isMissing } from './call.ts'
 import { type Connection, connect, type Settings } from './connection.ts'
 import { pages } from './pages.ts'
 import { type RotateOptions, rotate } from './rotate.ts'
@@ -80,8 +80,8 @@ export class UserGroupService {
         id: providedId,
         body: change,
         isAnswer: ({ user_group }) => user_group?.provided_id === (renamed ?? providedId),
-        wasDone: ({ status }) =>
-          status === 404 && renamed !== undefined ? this.getUserGroup(renamed, options) : undefined,
+        wasDone: (error) =>
+          isMissing(error) && renamed !== undefined ? this.getUserGroup(renamed, options) : undefined,
       },
       options,
     )
@@ -136,8 +136,8 @@ export class UserGroupService {
         id,
         body: change,
         isAnswer: ({ data_source }) => isCalled(id, data_source) || isCalled(renamed, data_source),
-        wasDone: ({ status }) =>
-          status === 404 && renamed !== undefined ? this.getDataSource(renamed, options) : undefined,
+        wasDone: (error) =>
+          isMissing(error) && renamed !== undefined ? this.getDataSource(renamed, options) : undefined,
       },
       options,
     )

@@ -52,6 +52,24 @@ describe('the client, when a call does not go through', async () => {
     )
   })
 
+  it("does not take a gateway's own 404 for done after a lost answer", async (t) => {
+    const { api_token } = await direct.createApiToken({ name: 'leaked', scopes: ['admin'] })
+    await direct.getOrCreate({ user_group_id: 'kept' })
+    const calls = [
+      (client: UserGroupService) => client.revokeApiToken(api_token.id),
+      (client: UserGroupService) => client.deleteUserGroup('kept'),
+      (client: UserGroupService) => client.updateUserGroup('never was', { provided_id: 'kept' }),
+    ]
+    for (const call of calls) {
+      const { client, proxy } = await unluckyClient(t, there, ['drop', { status: 404, body: '<h1>Not found</h1>' }])
+      const { code, status } = await failure(call(client))
+      assert.deepEqual([code, status], ['unexpected_answer', 404])
+      assert.equal(proxy.seen.length, 2)
+    }
+    assert.equal((await clientOf(there.service.url, { apiToken: api_token.token }).getTeam()).team.id, 1)
+    assert.equal((await direct.getUserGroup('kept')).user_group.provided_id, 'kept')
+  })
+
   it('never creates blindly a second time, and says what to do', async (t) => {
     const creations = [
       (client: UserGroupService) => client.createSchema({ id: 'sales' }),
