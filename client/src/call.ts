@@ -7,8 +7,11 @@ export interface Request {
   id?: string | undefined
   query?: object | undefined
   body?: object | undefined
-  /** Whether a second one would do more than the first: then it is not repeated when its answer is lost. */
-  onlyOnce?: { advice: string } | undefined
+  /**
+   * Whether a second one would do more than the first: then it is not repeated when its answer is lost. A 503 of the
+   * service leaves open too whether it was done, though it hardly ever was.
+   */
+  onlyOnce?: { advice: string; evenAfter503: boolean } | undefined
 }
 
 /** A request, and what is known about its answer. */
@@ -30,7 +33,7 @@ export function creation<Answer>(path: string, body: object, list: string): Call
     method: 'POST',
     path,
     body,
-    onlyOnce: { advice: `It may have been created: ask ${list} before you repeat.` },
+    onlyOnce: { advice: `It may have been created: ask ${list} before you repeat.`, evenAfter503: true },
   }
 }
 

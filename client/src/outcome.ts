@@ -6,6 +6,8 @@ export type Outcome =
   | { kind: 'done'; answer: object; status: number; requestId: string | undefined }
   /** The service did nothing; it is safe to ask again, after the wait it asks for. */
   | { kind: 'refused'; error: UserGroupServiceError; retryAfter?: number | undefined }
+  /** The service says 503: it did nothing, or lost its database while it committed. */
+  | { kind: 'unavailable'; error: UserGroupServiceError; retryAfter?: number | undefined }
   /** Nobody knows whether the service did it. */
   | { kind: 'lost'; error: UserGroupServiceError; retryAfter?: number | undefined }
   | { kind: 'failed'; error: UserGroupServiceError }
@@ -24,7 +26,8 @@ export function outcomeOf({ status, headers }: Response, text: string): Outcome 
   if (isFailure(body)) {
     const { code, message, field } = body.error
     const error = new UserGroupServiceError(code, message, { field, status, requestId: body.request_id ?? requestId })
-    return status === 429 || status === 503 ? { kind: 'refused', error, retryAfter } : { kind: 'failed', error }
+    if (status === 429) return { kind: 'refused', error, retryAfter }
+    return status === 503 ? { kind: 'unavailable', error, retryAfter } : { kind: 'failed', error }
   }
   const error = new UserGroupServiceError('unexpected_answer', foreignAnswer(status), { status, requestId })
   if (status === 429) return { kind: 'refused', error, retryAfter }

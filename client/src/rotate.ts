@@ -35,7 +35,8 @@ export async function rotate(
           method: 'POST',
           path: '/api/user',
           body: { current_token: currentToken, grace_seconds },
-          onlyOnce: { advice },
+          // The second one does no harm where the first was done.
+          onlyOnce: { advice, evenAfter503: false },
           isAnswer: ({ user_group }) =>
             typeof user_group?.token === 'string' &&
             (provided_id === undefined || user_group.provided_id === provided_id),

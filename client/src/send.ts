@@ -22,9 +22,12 @@ export async function send<Answer>(
       if (done !== undefined) return done
       throw outcome.error
     }
-    if (outcome.kind === 'lost' && call.onlyOnce) throw answerLost(call.onlyOnce.advice, outcome.error)
-    // A service that lost its database while it committed says 503 as well.
-    if (outcome.kind === 'lost' || outcome.error.status === 503) mayBeDone = true
+    const { onlyOnce } = call
+    if (onlyOnce && outcome.kind === 'lost')
+      throw answerLost(`The answer was lost on the way. ${onlyOnce.advice}`, outcome.error)
+    if (onlyOnce?.evenAfter503 && outcome.kind === 'unavailable')
+      throw answerLost(`The service was not available. ${onlyOnce.advice}`, outcome.error)
+    if (outcome.kind !== 'refused') mayBeDone = true
     if (repetition === connection.retries) throw outcome.error
     await pause(waitBefore(repetition, outcome.retryAfter), signal)
   }
@@ -41,6 +44,6 @@ function checked<Answer>(outcome: Extract<Outcome, { kind: 'done' }>, { isAnswer
   )
 }
 
-function answerLost(advice: string, cause: UserGroupServiceError): UserGroupServiceError {
-  return new UserGroupServiceError('answer_lost', `The answer was lost on the way. ${advice}`, { cause })
+function answerLost(message: string, cause: UserGroupServiceError): UserGroupServiceError {
+  return new UserGroupServiceError('answer_lost', message, { cause })
 }

@@ -6,7 +6,7 @@ import type { Fault } from '../support/faulty-proxy.ts'
 import { testApiToken } from '../support/service-process.ts'
 import { clientOf, closedPort, failure, runningOnSqlite, unluckyClient } from './client.ts'
 
-const unavailable: Fault = {
+const unavailable = {
   status: 503,
   headers: { 'content-type': 'application/json', 'retry-after': '1' },
   body: '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}',
@@ -76,23 +76,30 @@ describe('the client, when a call does not go through', async () => {
       (client: UserGroupService) => client.createDataSource({ schema_id: 'sales', provided_id: 'db' }),
       (client: UserGroupService) => client.createApiToken({ name: 'lost', scopes: ['verify'] }),
     ]
-    for (const create of creations) {
-      const { client, proxy } = await unluckyClient(t, there, ['lose'])
-      const { code, message, cause } = await failure(create(client))
-      assert.equal(code, 'answer_lost')
-      assert.match(message, /ask list\w+ before you repeat/)
-      assert.equal((cause as { code: string }).code, 'connection_failed')
-      assert.equal(proxy.seen.length, 1)
-    }
+    const unsure = { ...unavailable, afterWork: true } as const
+    for (const [fault, reason] of [
+      ['lose', 'connection_failed'],
+      [unsure, 'unavailable'],
+    ] as const)
+      for (const create of creations) {
+        const { client, proxy } = await unluckyClient(t, there, [fault])
+        const { code, message, cause } = await failure(create(client))
+        assert.equal(code, 'answer_lost')
+        assert.match(message, /ask list\w+ before you repeat/)
+        assert.equal((cause as { code: string }).code, reason)
+        assert.equal(proxy.seen.length, 1)
+      }
     const { api_tokens } = await direct.listApiTokens()
-    assert.equal(api_tokens.filter(({ name }) => name === 'lost').length, 1)
+    assert.equal(api_tokens.filter(({ name }) => name === 'lost').length, 2)
   })
 
-  it('repeats everything the service refused with 503 or 429, after the wait it asked for', async (t) => {
+  it('repeats everything else the service refused with 503, and all after 429, when it is time', async (t) => {
     const limited: Fault = { status: 429, headers: { 'retry-after': new Date(Date.now() + 400).toUTCString() } }
-    const { client, proxy } = await unluckyClient(t, there, [unavailable, limited])
-    const { api_token } = await client.createApiToken({ name: 'late', scopes: ['verify'] })
+    const creating = await unluckyClient(t, there, [limited])
+    const { api_token } = await creating.client.createApiToken({ name: 'late', scopes: ['verify'] })
     assert.equal(api_token.name, 'late')
+    const { client, proxy } = await unluckyClient(t, there, [unavailable, limited])
+    assert.equal((await client.updateTeam({ strict_mapping: false })).team.id, 1)
     const [first = 0, second = 0] = proxy.at
     assert.ok(second - first >= 1000, `waited ${second - first} ms`)
     assert.equal(proxy.seen.length, 3)

@@ -31,6 +31,7 @@ const faults: Record<string, Fault[]> = {
     { status: 503, ...later },
     { status: 429, ...later },
   ],
+  limited: [{ status: 429, ...later }],
   redirected: [{ status: 307, headers: { location: '/elsewhere' } }],
 }
 

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { UserGroupService, UserGroupServiceError } from 'user-group-service-client'
 
 const { USER_GROUP_SERVICE_URL, UGS_API_TOKEN, PROXIES } = process.env
-const { lost, lostRotation, lostCreation, hung, hungAgain, refused, cut, redirected, closed } = JSON.parse(PROXIES)
+const { lost, lostRotation, lostCreation, hung, hungAgain, refused, limited, cut, redirected, closed } =
+  JSON.parse(PROXIES)
 
 function clientOf(baseUrl, settings = {}) {
   return new UserGroupService({ baseUrl, apiToken: UGS_API_TOKEN, ...settings })
@@ -33,7 +34,8 @@ assert.equal((await direct.getSchema('sales')).schema.id, 'sales')
 
 assert.equal((await clientOf(hung, { timeoutMs: 300 }).getTeam()).team.id, 1)
 assert.equal((await clientOf(cut).getTeam()).team.id, 1)
-assert.equal((await clientOf(refused).createApiToken({ name: 'ci', scopes: ['verify'] })).api_token.name, 'ci')
+assert.equal((await clientOf(refused).getTeam()).team.id, 1)
+assert.equal((await clientOf(limited).createApiToken({ name: 'ci', scopes: ['verify'] })).api_token.name, 'ci')
 assert.equal(await failure(clientOf(redirected).getTeam()), 'unexpected_answer')
 assert.equal(await failure(clientOf(closed, { retries: 1 }).getTeam()), 'connection_failed')
 assert.equal(await failure(clientOf(closed, { retries: 1 }).createSchema({})), 'connection_failed')
