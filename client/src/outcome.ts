@@ -1,4 +1,5 @@
 import { UserGroupServiceError } from './error.ts'
+import { parseJson } from './json.ts'
 import type { ErrorCode } from './types.ts'
 
 /** What became of one attempt. */
@@ -53,7 +54,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }
