@@ -33,7 +33,7 @@ export function outcomeOf({ status, headers }: Response, text: string): Outcome 
   const error = new UserGroupServiceError('unexpected_answer', foreignAnswer(status), { status, requestId })
   if (status === 429) return { kind: 'refused', error, retryAfter }
   // From a gateway, not from the service: the request may have reached it all the same.
-  if (status === 502 || status === 503 || status === 504) return { kind: 'lost', error, retryAfter }
+  if (status > 500) return { kind: 'lost', error, retryAfter }
   return { kind: 'failed', error }
 }
 

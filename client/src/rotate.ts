@@ -15,9 +15,8 @@ export interface LookUp {
   group(providedId: string): Promise<{ user_group: UserGroup }>
 }
 
-const advice =
-  'The token may have been rotated: look the user group up with getOrCreate for its current one. ' +
-  'When provided_id is passed to rotate, it does so itself.'
+const advice = 'The token may have been rotated: look the user group up with getOrCreate for its current one.'
+const adviceWithoutId = `${advice} When provided_id is passed to rotate, it does so itself.`
 
 /** A token rotates once, so that a second call with it cannot give what the first one gave: the group is looked up. */
 export async function rotate(
@@ -36,7 +35,7 @@ export async function rotate(
           path: '/api/user',
           body: { current_token: currentToken, grace_seconds },
           // The second one does no harm where the first was done.
-          onlyOnce: { advice, evenAfter503: false },
+          onlyOnce: { advice: provided_id === undefined ? adviceWithoutId : advice, evenAfter503: false },
           isAnswer: ({ user_group }) =>
             typeof user_group?.token === 'string' &&
             (provided_id === undefined || user_group.provided_id === provided_id),

@@ -1,5 +1,5 @@
 import { attempt } from './attempt.ts'
-import type { Call, CallOptions } from './call.ts'
+import type { Call, CallOptions, Request } from './call.ts'
 import type { Connection } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
 import type { Outcome } from './outcome.ts'
@@ -20,7 +20,7 @@ export async function send<Answer>(
     if (outcome.kind === 'failed') {
       const done = mayBeDone ? await call.wasDone?.(outcome.error) : undefined
       if (done !== undefined) return done
-      throw outcome.error
+      throw advised(outcome.error, call)
     }
     const { onlyOnce } = call
     if (onlyOnce && outcome.kind === 'lost')
@@ -33,15 +33,22 @@ export async function send<Answer>(
   }
 }
 
-function checked<Answer>(outcome: Extract<Outcome, { kind: 'done' }>, { isAnswer }: Call<Answer>): Answer {
+function checked<Answer>(outcome: Extract<Outcome, { kind: 'done' }>, call: Call<Answer>): Answer {
   const answer = outcome.answer as Answer
-  if (isAnswer?.(answer) ?? true) return answer
+  if (call.isAnswer?.(answer) ?? true) return answer
   const { status, requestId } = outcome
-  throw new UserGroupServiceError(
+  const error = new UserGroupServiceError(
     'unexpected_answer',
     'The answer is not about what was asked for; a cache or proxy between here and the service mixes answers up.',
     { status, requestId },
   )
+  throw advised(error, call)
+}
+
+/** Whoever answered in its place, the service may have done it. */
+function advised(error: UserGroupServiceError, { onlyOnce }: Request): UserGroupServiceError {
+  if (onlyOnce === undefined || error.code !== 'unexpected_answer') return error
+  return new UserGroupServiceError(error.code, `${error.message} ${onlyOnce.advice}`, error)
 }
 
 function answerLost(message: string, cause: UserGroupServiceError): UserGroupServiceError {

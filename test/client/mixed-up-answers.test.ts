@@ -52,4 +52,20 @@ describe('an answer to something else', async () => {
       assert.match(message, /baseUrl/)
       assert.equal(proxy.seen.length, 1)
     })
+
+  it('leaves open whether something was created or rotated, and says what to do', async (t) => {
+    const { token } = (await direct.getOrCreate({ user_group_id: 'third' })).user_group
+    const calls: [(client: UserGroupService) => Promise<unknown>, RegExp][] = [
+      [(client) => client.createApiToken({ name: 'cut', scopes: ['verify'] }), /created: ask listApiTokens before/],
+      [(client) => client.rotate(token), /rotated: .* getOrCreate .* provided_id/],
+    ]
+    for (const [call, advice] of calls)
+      for (const status of [200, 500]) {
+        const { client, proxy } = await unluckyClient(t, there, [{ status, body: '{"success":1', afterWork: true }])
+        const error = await failure(call(client))
+        assert.deepEqual([error.code, error.status], ['unexpected_answer', status])
+        assert.match(error.message, advice)
+        assert.equal(proxy.seen.length, 1)
+      }
+  })
 })

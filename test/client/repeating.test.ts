@@ -11,7 +11,14 @@ const unavailable = {
   headers: { 'content-type': 'application/json', 'retry-after': '1' },
   body: '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}',
 }
-const lost: Fault[] = ['drop', 'lose', 'cut', { status: 502, body: '<h1>Bad gateway</h1>' }, { status: 503 }]
+const lost: Fault[] = [
+  'drop',
+  'lose',
+  'cut',
+  { status: 502, body: '<h1>Bad gateway</h1>' },
+  { status: 503 },
+  { status: 524 },
+]
 
 describe('the client, when a call does not go through', async () => {
   const there = await runningOnSqlite()
@@ -80,6 +87,8 @@ describe('the client, when a call does not go through', async () => {
     for (const [fault, reason] of [
       ['lose', 'connection_failed'],
       [unsure, 'unavailable'],
+      [{ status: 503, afterWork: true }, 'unexpected_answer'],
+      [{ status: 520, afterWork: true }, 'unexpected_answer'],
     ] as const)
       for (const create of creations) {
         const { client, proxy } = await unluckyClient(t, there, [fault])
@@ -90,7 +99,7 @@ describe('the client, when a call does not go through', async () => {
         assert.equal(proxy.seen.length, 1)
       }
     const { api_tokens } = await direct.listApiTokens()
-    assert.equal(api_tokens.filter(({ name }) => name === 'lost').length, 2)
+    assert.equal(api_tokens.filter(({ name }) => name === 'lost').length, 4)
   })
 
   it('repeats everything else the service refused with 503, and all after 429, when it is time', async (t) => {
