@@ -18,6 +18,8 @@ export interface Request {
 export interface Call<Answer> extends Request {
   /** Whether the answer is about what was asked for; a cache in between could have mixed it up. */
   isAnswer?: ((answer: Answer) => boolean) | undefined
+  /** What is said where it is not, when it need not be a cache. */
+  mismatch?: { message: string; field: string } | undefined
   /** Asked when a repetition fails: the first one may have done it already. */
   wasDone?: ((error: UserGroupServiceError) => Promise<Answer | undefined> | Answer | undefined) | undefined
 }

@@ -18,6 +18,14 @@ export interface LookUp {
 const advice = 'The token may have been rotated: look the user group up with getOrCreate for its current one.'
 const adviceWithoutId = `${advice} When provided_id is passed to rotate, it does so itself.`
 
+const wrongId = {
+  message:
+    "provided_id is not the id of this token's user group (was it renamed?), and the token was rotated all the same: " +
+    'look the user group up with getOrCreate by its own id. ' +
+    'Or a cache or proxy between here and the service mixes answers up.',
+  field: 'provided_id',
+}
+
 /** A token rotates once, so that a second call with it cannot give what the first one gave: the group is looked up. */
 export async function rotate(
   connection: Connection,
@@ -39,6 +47,7 @@ export async function rotate(
           isAnswer: ({ user_group }) =>
             typeof user_group?.token === 'string' &&
             (provided_id === undefined || user_group.provided_id === provided_id),
+          mismatch: provided_id === undefined ? undefined : wrongId,
           wasDone: (error) =>
             provided_id !== undefined && error.code === 'token_already_rotated'
               ? found(lookUp, provided_id, currentToken, error)

@@ -6,6 +6,9 @@ import type { Outcome } from './outcome.ts'
 import { pause, waitBefore } from './pause.ts'
 import { prepare } from './prepare.ts'
 
+const mixedUp =
+  'The answer is not about what was asked for; a cache or proxy between here and the service mixes answers up.'
+
 /** Sends a call until it is answered, as often as the settings allow and only where repeating is safe. */
 export async function send<Answer>(
   connection: Connection,
@@ -37,12 +40,9 @@ function checked<Answer>(outcome: Extract<Outcome, { kind: 'done' }>, call: Call
   const answer = outcome.answer as Answer
   if (call.isAnswer?.(answer) ?? true) return answer
   const { status, requestId } = outcome
-  const error = new UserGroupServiceError(
-    'unexpected_answer',
-    'The answer is not about what was asked for; a cache or proxy between here and the service mixes answers up.',
-    { status, requestId },
-  )
-  throw advised(error, call)
+  const { message, field } = call.mismatch ?? { message: mixedUp, field: undefined }
+  const error = new UserGroupServiceError('unexpected_answer', message, { field, status, requestId })
+  throw call.mismatch ? error : advised(error, call)
 }
 
 /** Whoever answered in its place, the service may have done it. */

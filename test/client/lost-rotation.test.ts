@@ -10,7 +10,7 @@ const unavailable = {
   body: '{"success":0,"error":{"code":"unavailable","message":"Later."},"request_id":"r1"}',
 }
 
-describe('a rotation whose answer is lost', async () => {
+describe('a rotation whose answer is lost, or about another group', async () => {
   const there = await runningOnSqlite()
   const direct = clientOf(there.service.url)
   let count = 0
@@ -74,6 +74,16 @@ describe('a rotation whose answer is lost', async () => {
     const missing = await failure(unlucky.client.rotate(third, { provided_id: 'nobody' }))
     assert.equal(missing.code, 'user_group_not_found')
     assert.equal((await failure(direct.getUserGroup('nobody'))).code, 'user_group_not_found')
+  })
+
+  it('hands out no token of another group than asked for, and says that it was rotated', async () => {
+    const { token, provided_id } = await newGroup()
+    const other = await newGroup()
+    const { code, field, message } = await failure(direct.rotate(token, { provided_id: other.provided_id }))
+    assert.deepEqual([code, field], ['unexpected_answer', 'provided_id'])
+    assert.match(message, /renamed\?.* was rotated .*cache/)
+    assert.notEqual(await currentToken(provided_id), token)
+    assert.equal(await currentToken(other.provided_id), other.token)
   })
 
   it('is repeated when the service refused it with 503', async (t) => {
