@@ -26,6 +26,10 @@ const wrongId = {
   field: 'provided_id',
 }
 
+const noSuchGroup =
+  'The answer was lost, and no user group has this provided_id (was it renamed, or deleted?). ' +
+  'The token may have been rotated: look its user group up by the right id.'
+
 /** A token rotates once, so that a second call with it cannot give what the first one gave: the group is looked up. */
 export async function rotate(
   connection: Connection,
@@ -89,7 +93,9 @@ async function found(
 /** Whatever keeps the group from being found, the rotation may have happened. */
 function stillLost(lost: UserGroupServiceError) {
   return (error: unknown): never => {
-    if (!(error instanceof UserGroupServiceError) || has(error, 'user_group_not_found')) throw error
+    if (!(error instanceof UserGroupServiceError)) throw error
+    if (has(error, 'user_group_not_found'))
+      throw new UserGroupServiceError('answer_lost', noSuchGroup, { field: 'provided_id', cause: error })
     throw new UserGroupServiceError('answer_lost', lost.message, { cause: error })
   }
 }

@@ -72,7 +72,9 @@ describe('a rotation whose answer is lost, or about another group', async () => 
     const { token: third } = await newGroup()
     const unlucky = await unluckyClient(t, there, ['lose'])
     const missing = await failure(unlucky.client.rotate(third, { provided_id: 'nobody' }))
-    assert.equal(missing.code, 'user_group_not_found')
+    assert.deepEqual([missing.code, missing.field], ['answer_lost', 'provided_id'])
+    assert.match(missing.message, /renamed.* may have been rotated/)
+    assert.equal((missing.cause as { code: string }).code, 'user_group_not_found')
     assert.equal((await failure(direct.getUserGroup('nobody'))).code, 'user_group_not_found')
   })
 
