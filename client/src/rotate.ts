@@ -26,9 +26,21 @@ const wrongId = {
   field: 'provided_id',
 }
 
+const anotherToken = `The answer was lost, and provided_id is another group's, or the token was replaced before. ${advice}`
+
 const noSuchGroup =
   'The answer was lost, and no user group has this provided_id (was it renamed, or deleted?). ' +
   'The token may have been rotated: look its user group up by the right id.'
+
+/** Milliseconds by which the clocks here and there may differ. */
+const clockDifference = 5 * 60_000
+
+/** What is looked for when the answer is lost: the group whose token was replaced since then. */
+interface Search {
+  lookUp: LookUp
+  currentToken: string
+  since: number
+}
 
 /** A token rotates once, so that a second call with it cannot give what the first one gave: the group is looked up. */
 export async function rotate(
@@ -37,6 +49,7 @@ export async function rotate(
   currentToken: string,
   { grace_seconds, provided_id, signal }: RotateOptions,
 ): Promise<UserGroupRotateTokenAnswer> {
+  const search = { lookUp, currentToken, since: Date.now() - clockDifference }
   let wasLost = false
   for (let repetition = 0; ; repetition += 1) {
     try {
@@ -54,7 +67,7 @@ export async function rotate(
           mismatch: provided_id === undefined ? undefined : wrongId,
           wasDone: (error) =>
             provided_id !== undefined && error.code === 'token_already_rotated'
-              ? found(lookUp, provided_id, currentToken, error)
+              ? found(provided_id, search, error)
               : undefined,
         },
         { signal },
@@ -65,7 +78,7 @@ export async function rotate(
       const isLate = wasLost && has(error, 'token_already_rotated')
       if (provided_id === undefined || !(isLost || isLate)) throw error
       wasLost = true
-      const answer = await found(lookUp, provided_id, currentToken, error)
+      const answer = await found(provided_id, search, error)
       if (answer) return answer
       if (repetition === connection.retries) throw error
     }
@@ -74,20 +87,21 @@ export async function rotate(
 
 /** The group with its new token; undefined when it still has the old one. */
 async function found(
-  lookUp: LookUp,
   providedId: string,
-  currentToken: string,
+  { lookUp, currentToken, since }: Search,
   lost: UserGroupServiceError,
 ): Promise<UserGroupRotateTokenAnswer | undefined> {
+  const wasRotated = async () => {
+    const { user_group } = await lookUp.record(providedId).catch(stillLost(lost))
+    return user_group.token_rotated_at !== null && Date.parse(user_group.token_rotated_at) >= since
+  }
   // First without getting the token: getOrCreate alone would create a group that was deleted, or never was.
-  const { user_group: record } = await lookUp.record(providedId).catch(stillLost(lost))
+  const wasRotatedBefore = await wasRotated()
   const { user_group: group } = await lookUp.group(providedId).catch(stillLost(lost))
   if (group.token === currentToken) return undefined
-  if (record.token_rotated_at !== null) return { success: 1, user_group: group }
-  throw new UserGroupServiceError('answer_lost', `The answer was lost, and provided_id is another group's. ${advice}`, {
-    field: 'provided_id',
-    cause: lost,
-  })
+  // Asked again, for it may have happened between the two looks.
+  if (wasRotatedBefore || (await wasRotated())) return { success: 1, user_group: group }
+  throw new UserGroupServiceError('answer_lost', anotherToken, { field: 'provided_id', cause: lost })
 }
 
 /** Whatever keeps the group from being found, the rotation may have happened. */

@@ -78,6 +78,45 @@ describe('a rotation whose answer is lost, or about another group', async () => 
     assert.equal((await failure(direct.getUserGroup('nobody'))).code, 'user_group_not_found')
   })
 
+  it('takes no rotation of long ago for this one, and asks for no exact clock', async (t) => {
+    const { token } = await newGroup()
+    const other = await newGroup()
+    await direct.rotate(other.token)
+    const group = await newGroup()
+    const now = Date.now()
+    const inMinutes = (minutes: number) => t.mock.method(Date, 'now', () => now + minutes * 60_000)
+    inMinutes(6)
+    const { client } = await unluckyClient(t, there, ['lose'])
+    const error = await failure(client.rotate(token, { provided_id: other.provided_id }))
+    assert.deepEqual([error.code, error.field], ['answer_lost', 'provided_id'])
+
+    for (const minutes of [4, -60]) {
+      inMinutes(minutes)
+      const { client } = await unluckyClient(t, there, ['lose'])
+      const current = await currentToken(group.provided_id)
+      const { user_group } = await client.rotate(current, { provided_id: group.provided_id })
+      assert.equal(user_group.token, await currentToken(group.provided_id))
+      assert.notEqual(user_group.token, current)
+    }
+  })
+
+  it('is recovered when it happened late, between the two looks at the group', async () => {
+    const { provided_id, token } = await newGroup()
+    const seen: string[] = []
+    const late = clientOf(there.service.url, {
+      fetch: async (url, init) => {
+        seen.push(`${init.method} ${new URL(url).pathname}`)
+        if (seen.length === 1) throw new Error('lost')
+        const answer = await fetch(url, init)
+        if (seen.length === 2) await direct.rotate(token)
+        return answer
+      },
+    })
+    const { user_group } = await late.rotate(token, { provided_id })
+    assert.equal(user_group.token, await currentToken(provided_id))
+    assert.equal(rotations(seen), 1)
+  })
+
   it('hands out no token of another group than asked for, and says that it was rotated', async () => {
     const { token, provided_id } = await newGroup()
     const other = await newGroup()
