@@ -53,6 +53,24 @@ describe('an answer to something else', async () => {
       assert.equal(proxy.seen.length, 1)
     })
 
+  for (const method of ['userGroups', 'events'] as const)
+    it(`ends a walk through ${method}, which would never end`, async (t) => {
+      const { client, proxy } = await unluckyClient(t, there, ['pass', 'stale'])
+      const seen: unknown[] = []
+      const walk = async () => {
+        for await (const each of client[method]({ limit: 1 })) seen.push(each)
+      }
+      assert.equal((await failure(walk())).code, 'unexpected_answer')
+      assert.deepEqual([seen.length, proxy.seen.length], [1, 2])
+
+      const without = ['{"success":1,"next_cursor":null}', '{"success":1,"user_groups":[],"events":[]}']
+      for (const body of without) {
+        const { client, proxy } = await unluckyClient(t, there, [{ status: 200, body }])
+        assert.equal((await failure(Array.fromAsync<unknown>(client[method]()))).code, 'unexpected_answer')
+        assert.equal(proxy.seen.length, 1)
+      }
+    })
+
   it('leaves open whether something was created or rotated, and says what to do', async (t) => {
     const { token } = (await direct.getOrCreate({ user_group_id: 'third' })).user_group
     const calls: [(client: UserGroupService) => Promise<unknown>, RegExp][] = [
