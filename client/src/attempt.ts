@@ -48,13 +48,26 @@ const beforeSending = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'ConnectionRefused',
 ])
+/** Their names for a certificate that is not to be trusted: nothing is sent behind that. */
+const badCertificate = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/
 /** Deno says it in words only. */
 const beforeSendingInWords = /client error \(Connect\)/
 
 function neverArrived(error: unknown): boolean {
   const { cause } = (error ?? {}) as { cause?: unknown }
-  return [error, cause].some((each) => {
-    const { code, message } = (each ?? {}) as { code?: unknown; message?: unknown }
-    return beforeSending.has(String(code)) || beforeSendingInWords.test(String(message))
-  })
+  // Node's, when a name has several addresses.
+  const { errors } = (cause ?? {}) as { errors?: unknown }
+  const isEach = Array.isArray(errors) && errors.length > 0 && errors.every(isBeforeSending)
+  return isEach || [error, cause].some(isBeforeSending)
+}
+
+function isBeforeSending(error: unknown): boolean {
+  const { code, syscall, message } = (error ?? {}) as { code?: unknown; syscall?: unknown; message?: unknown }
+  const name = String(code)
+  return (
+    syscall === 'connect' ||
+    beforeSending.has(name) ||
+    badCertificate.test(name) ||
+    beforeSendingInWords.test(String(message))
+  )
 }

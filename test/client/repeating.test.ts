@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { UserGroupService } from '../../client/src/user-group-service.ts'
 import type { Fault } from '../support/faulty-proxy.ts'
 import { testApiToken } from '../support/service-process.ts'
-import { clientOf, closedPort, failure, runningOnSqlite, unluckyClient } from './client.ts'
+import { clientOf, failure, runningOnSqlite, unluckyClient } from './client.ts'
 
 const unavailable = {
   status: 503,
@@ -126,14 +126,6 @@ describe('the client, when a call does not go through', async () => {
     const { client, proxy } = await unluckyClient(t, there, [], { apiToken: 'not-the-right-one' })
     assert.equal((await failure(client.getTeam())).code, 'invalid_api_token')
     assert.equal(proxy.seen.length, 1)
-  })
-
-  it('says that there is no service, for what must happen once too: nothing was sent', async () => {
-    const gone = await closedPort()
-    for (const call of ['getTeam', 'createSchema'] as const) {
-      const { code, status } = await failure(clientOf(`http://127.0.0.1:${gone}`, { retries: 1 })[call]({}))
-      assert.deepEqual([code, status], ['connection_failed', undefined])
-    }
   })
 
   it('fails with its own error whatever a fetch of your own fails with', async () => {

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { lacksOpenssl, makeCertificate } from '../support/certificate.ts'
+import { clientOf, closedPort, failure } from './client.ts'
+
+describe('the client, when there is no connection to the service', () => {
+  it('says so, for what must happen once too: nothing was sent', async () => {
+    const gone = await closedPort()
+    for (const call of ['getTeam', 'createSchema'] as const) {
+      const { code, status } = await failure(clientOf(`http://127.0.0.1:${gone}`, { retries: 1 })[call]({}))
+      assert.deepEqual([code, status], ['connection_failed', undefined])
+    }
+  })
+
+  it('says so when there is no way to it, by one address or several', async () => {
+    const unreachable = Object.assign(new Error('connect'), { code: 'ENETUNREACH', syscall: 'connect' })
+    for (const cause of [unreachable, new AggregateError([unreachable, unreachable])])
+      assert.equal(await codeOfCreation(cause), 'connection_failed')
+  })
+
+  it('leaves open what happened when a connection that was there breaks', async () => {
+    const broken = Object.assign(new Error('read'), { code: 'EHOSTUNREACH', syscall: 'read' })
+    for (const cause of [broken, new AggregateError([broken]), new AggregateError([])])
+      assert.equal(await codeOfCreation(cause), 'answer_lost')
+  })
+
+  it('says so when its certificate is not to be trusted', { skip: lacksOpenssl() ?? false }, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'ugs-client-tls-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const { certificate, key } = makeCertificate(folder, 'localhost')
+    let requests = 0
+    const server = createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, (_, response) => {
+      requests += 1
+      response.end()
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { code } = await failure(clientOf(`https://127.0.0.1:${port}`, { retries: 0 }).createSchema({}))
+    assert.deepEqual([code, requests], ['connection_failed', 0])
+  })
+})
+
+/** What a creation fails with where fetch fails as Node's does. */
+async function codeOfCreation(cause: Error): Promise<string> {
+  const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }))
+  return (await failure(clientOf('http://127.0.0.1', { fetch, retries: 0 }).createSchema({}))).code
+}
