@@ -37,7 +37,15 @@ function timedOut(timeoutMs: number, cause: unknown): UserGroupServiceError {
 }
 
 function connectionFailed(cause: unknown): UserGroupServiceError {
-  return new UserGroupServiceError('connection_failed', 'The connection to the service failed.', { cause })
+  const message = `The connection to the service failed${reasonOf(cause)}.`
+  return new UserGroupServiceError('connection_failed', message, { cause })
+}
+
+/** Only a name like ECONNREFUSED, which can hold no secret. */
+function reasonOf(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } | null }
+  const name = cause?.code ?? code
+  return typeof name === 'string' && /^\w+$/.test(name) ? ` (${name})` : ''
 }
 
 /** Node's and Bun's names for: there was no connection, so nothing was sent. */

@@ -18,6 +18,15 @@ describe('the client, when there is no connection to the service', () => {
     }
   })
 
+  it('names what the run time calls it, and nothing else', async () => {
+    const refused = await failure(clientOf(`http://127.0.0.1:${await closedPort()}`, { retries: 0 }).getTeam())
+    assert.equal(refused.message, 'The connection to the service failed (ECONNREFUSED).')
+    for (const reason of [{ code: 'no word' }, { code: 20 }, { cause: null }, new Error('ugt_secret')]) {
+      const client = clientOf('http://127.0.0.1', { fetch: () => Promise.reject(reason), retries: 0 })
+      assert.equal((await failure(client.getTeam())).message, 'The connection to the service failed.')
+    }
+  })
+
   it('says so when there is no way to it, by one address or several', async () => {
     const unreachable = Object.assign(new Error('connect'), { code: 'ENETUNREACH', syscall: 'connect' })
     for (const cause of [unreachable, new AggregateError([unreachable, unreachable])])
