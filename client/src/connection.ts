@@ -45,7 +45,8 @@ function checkedUrl(baseUrl: string): string {
   const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === ''
   if (!isPlain || !/^https?:$/.test(url.protocol))
     throw new TypeError('baseUrl must be an http or https URL without a user, a query and a fragment.')
-  return url.href.replace(/\/+$/, '')
+  // Not href, which keeps a bare "?" or "#" at its end.
+  return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 
 function parsed(url: string): URL | undefined {

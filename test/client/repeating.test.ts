@@ -168,6 +168,11 @@ describe('the client, when a call does not go through', async () => {
       assert.doesNotMatch(inspect(seen, { depth: 9, showHidden: true }), new RegExp(`${testApiToken}|hush`))
   })
 
+  it('finds the service whatever its base URL ends with', async () => {
+    for (const end of ['/', '//', '?', '#', '/?', '/?#'])
+      assert.equal((await clientOf(there.service.url + end).getTeam()).team.id, 1, end)
+  })
+
   it('refuses settings that cannot work', () => {
     const good = { baseUrl: 'http://127.0.0.1', apiToken: testApiToken }
     for (const bad of [{ baseUrl: '' }, { baseUrl: 'ftp://x' }, { timeoutMs: 0 }, { retries: -1 }, { apiToken: '' }])
