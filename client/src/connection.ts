@@ -10,7 +10,23 @@ export interface Settings {
   fetch?: Fetch | undefined
 }
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+/** As much of fetch as is used, so that undici's own fits too. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>
+
+export interface FetchInit {
+  method: string
+  headers: Record<string, string>
+  redirect: 'manual'
+  /** Ends the request, and the reading of its answer. */
+  signal: AbortSignal
+  body?: string
+}
+
+export interface FetchAnswer {
+  status: number
+  headers: { get(name: string): string | null }
+  text(): Promise<string>
+}
 
 /** The settings, checked once. */
 export interface Connection {

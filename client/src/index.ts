@@ -1,6 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: a package has one front door.
 export type { CallOptions } from './call.ts'
-export type { Fetch, Settings } from './connection.ts'
+export type { Fetch, FetchAnswer, FetchInit, Settings } from './connection.ts'
 export { type OwnErrorCode, UserGroupServiceError } from './error.ts'
 export type { GuardOptions, VerifiedUserGroup } from './guard.ts'
 export { requireUserGroup, requireUserGroupHook, userGroupOf } from './guard.ts'

@@ -1,3 +1,4 @@
+import type { FetchAnswer } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
 import { parseJson } from './json.ts'
 import type { ErrorCode } from './types.ts'
@@ -18,7 +19,7 @@ interface Failure {
   request_id?: string
 }
 
-export function outcomeOf({ status, headers }: Response, text: string): Outcome {
+export function outcomeOf({ status, headers }: FetchAnswer, text: string): Outcome {
   const body = parsed(text)
   const requestId = headers.get('x-request-id') ?? undefined
   if (status === 200 && isObject(body) && body.success === 1) return { kind: 'done', answer: body, status, requestId }

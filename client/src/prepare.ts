@@ -1,11 +1,11 @@
 import type { Request } from './call.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, FetchInit } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
 
 export interface PreparedRequest {
   url: string
   /** Made anew for each attempt: a stream can be read once. */
-  init(): RequestInit
+  init(): Omit<FetchInit, 'signal'>
 }
 
 export function prepare({ baseUrl, authorization }: Connection, request: Request): PreparedRequest {
@@ -19,9 +19,11 @@ export function prepare({ baseUrl, authorization }: Connection, request: Request
   return { url, init: () => ({ ...withBody, ...(request.onlyOnce ? sentOnce(text) : { body: text }) }) }
 }
 
-/** Deno sends a request again by itself when its connection breaks, unless the body is a stream. */
-function sentOnce(text: string): RequestInit & { duplex?: 'half' } {
-  return 'Deno' in globalThis ? { body: new Blob([text]).stream(), duplex: 'half' } : { body: text }
+/** Deno sends a request again by itself when its connection breaks, unless the body is a stream: it stands for the text. */
+function sentOnce(text: string): Pick<FetchInit, 'body'> {
+  if (!('Deno' in globalThis)) return { body: text }
+  const stream: RequestInit & { duplex: 'half' } = { body: new Blob([text]).stream(), duplex: 'half' }
+  return stream as { body: string }
 }
 
 /** `/api/schemas` and the id `a/b` make `/api/schemas/a%2Fb`. */

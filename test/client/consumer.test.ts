@@ -35,6 +35,7 @@ export function isLost(error: unknown): boolean {
 const servers = `
 import { createServer } from 'node:http'
 import fastify, { type FastifyRequest } from 'fastify'
+import { ProxyAgent, fetch as undiciFetch } from 'undici'
 import { requireUserGroup, requireUserGroupHook, UserGroupService, userGroupOf } from 'user-group-service-client'
 
 const client = new UserGroupService({ baseUrl: 'https://groups.example.com', apiToken: 'x' })
@@ -50,6 +51,11 @@ const elsewhere = requireUserGroupHook(client, {
   onError: ({ code, status }) => console.error(code, status),
 })
 fastify().get('/', { preHandler: elsewhere }, async (request) => userGroupOf(request).properties)
+const dispatcher = new ProxyAgent('http://proxy.example.com')
+const settings = { baseUrl: 'https://groups.example.com', apiToken: 'x' }
+new UserGroupService({ ...settings, fetch: undiciFetch })
+new UserGroupService({ ...settings, fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }) })
+new UserGroupService({ ...settings, fetch: (url: string, init: RequestInit) => fetch(url, init) })
 const token = (request: FastifyRequest) => request.hostname
 fastify().get('/', { preHandler: requireUserGroupHook(client, { token }) }, async () => 'a dashboard')
 `
@@ -84,7 +90,7 @@ describe("the client's types, seen from a project that has installed it", () => 
     compile(['everywhere.ts'], { types: [], lib: ['esnext', 'dom'], skipLibCheck: false })
   })
 
-  it('fit node:http and fastify', () => {
+  it('fit node:http, fastify and undici', () => {
     compile(['servers.ts'], { types: ['node'], lib: ['esnext'], skipLibCheck: true })
     compile(['everywhere.ts'], { types: ['node'], lib: ['esnext'], skipLibCheck: true })
   })
