@@ -17,7 +17,7 @@ export interface GuardedRequest {
 }
 
 export interface GuardOptions<Request> {
-  /** Where the token is, when it is not in `Authorization: Bearer …`. */
+  /** Where the token is, when it is not in `Authorization: Bearer …`. One that throws has found none. */
   token?: ((request: Request) => string | undefined) | undefined
   /** Told why a request was answered with 503, for your log. */
   onError?: ((error: UserGroupServiceError) => void) | undefined
@@ -94,7 +94,7 @@ async function judge<Request extends GuardedRequest>(
 ): Promise<Refusal | undefined> {
   // Whatever was there came from somebody else.
   delete request.userGroup
-  const given = token(request)
+  const given = tokenOf(request, token)
   if (given === undefined || !isPossible(given)) return unauthorized('Send the token of a user group.')
   try {
     const { success, ...answer } = await client.verify(given)
@@ -104,8 +104,26 @@ async function judge<Request extends GuardedRequest>(
     return undefined
   } catch (error) {
     // Only a caller's own signal ends a call with anything else, and here is none.
-    onError?.(error as UserGroupServiceError)
+    void tell(error as UserGroupServiceError, onError)
     return unavailable
+  }
+}
+
+/** What a visitor has sent can make it throw, a cookie that decodes to nothing: then there is no token. */
+function tokenOf<Request>(request: Request, token: (request: Request) => string | undefined): string | undefined {
+  try {
+    return token(request)
+  } catch {
+    return undefined
+  }
+}
+
+/** A log that fails must not take the process with it, be it now or later. */
+async function tell(error: UserGroupServiceError, onError: GuardOptions<never>['onError']): Promise<void> {
+  try {
+    await onError?.(error)
+  } catch {
+    // The visitor gets the answer all the same.
   }
 }
 

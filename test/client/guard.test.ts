@@ -20,7 +20,10 @@ const dashboards: Record<string, Dashboard> = {
       guard(request, response, () => response.end(JSON.stringify(userGroupOf(request)))),
     ).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    context.after(() => server.close())
+    context.after(() => {
+      server.close()
+      server.closeAllConnections()
+    })
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   },
   async fastify(context, client, options) {
@@ -91,6 +94,20 @@ describe('the guard', async () => {
       })
       assert.equal((await fetch(url, { headers: { cookie: `a=b; ugt=${token}` } })).status, 200)
       assert.equal((await fetch(url, bearer(token))).status, 401)
+    })
+
+    it(`refuses with 401 where the token cannot be read, with ${name}`, async (t) => {
+      const url = await open(t, client, { token: ({ headers }) => decodeURIComponent(headers.cookie ?? '') })
+      assert.equal((await fetch(url, { headers: { cookie: '%' } })).status, 401)
+    })
+
+    it(`answers with 503 though onError fails, at once or later, with ${name}`, async (t) => {
+      const { client: cutOff } = await unluckyClient(t, there, ['drop', 'drop'], { retries: 0 })
+      const failing = () => {
+        throw new Error('no log')
+      }
+      for (const onError of [failing, async () => failing()])
+        assert.equal((await fetch(await open(t, cutOff, { onError }), bearer('ugt_any'))).status, 503)
     })
 
     it(`lets nobody in while the service cannot be reached or refuses to verify, with ${name}`, async (t) => {
