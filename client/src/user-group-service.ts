@@ -181,16 +181,21 @@ export class UserGroupService {
   }
 
   healthz(options?: CallOptions): Promise<wire.HealthAliveAnswer> {
-    return this.#send({ method: 'GET', path: '/healthz' }, options)
+    return this.#ask({ method: 'GET', path: '/healthz' }, options)
   }
 
   /** The process is alive and its database answers. */
   readyz(options?: CallOptions): Promise<wire.HealthReadyAnswer> {
-    return this.#send({ method: 'GET', path: '/readyz' }, options)
+    return this.#ask({ method: 'GET', path: '/readyz' }, options)
   }
 
   async #send<Answer>(call: Call<Answer>, options: CallOptions | undefined): Promise<Answer> {
     return send(this.#connection, call, options)
+  }
+
+  /** Once: whoever asks how the service is wants to know how it is now. */
+  async #ask<Answer>(call: Call<Answer>, options: CallOptions | undefined): Promise<Answer> {
+    return send({ ...this.#connection, retries: 0 }, call, options)
   }
 }
 

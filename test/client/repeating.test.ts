@@ -122,6 +122,14 @@ describe('the client, when a call does not go through', async () => {
     assert.equal(proxy.seen.length, 3)
   })
 
+  it('asks once how the service is', async (t) => {
+    for (const call of ['healthz', 'readyz'] as const) {
+      const { client, proxy } = await unluckyClient(t, there, [unavailable])
+      assert.equal((await failure(client[call]())).code, 'unavailable')
+      assert.equal(proxy.seen.length, 1)
+    }
+  })
+
   it('repeats nothing the service has decided', async (t) => {
     const { client, proxy } = await unluckyClient(t, there, [], { apiToken: 'not-the-right-one' })
     assert.equal((await failure(client.getTeam())).code, 'invalid_api_token')
