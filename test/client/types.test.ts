@@ -21,11 +21,15 @@ describe("the client's types", () => {
 })
 
 describe("the client's package", () => {
-  const { version, dependencies, license } = JSON.parse(read('client/package.json'))
+  const { version, dependencies, license, scripts } = JSON.parse(read('client/package.json'))
 
   it('has the version of the service, its license and no dependencies', () => {
     assert.equal(version, JSON.parse(read('package.json')).version)
     assert.equal(read('client/LICENSE'), read('LICENSE'))
     assert.deepEqual({ dependencies, license }, { dependencies: undefined, license: 'MIT' })
+  })
+
+  it('is built before it is packed', () => {
+    assert.deepEqual(scripts, { prepack: 'npm --prefix .. run --silent build' })
   })
 })
