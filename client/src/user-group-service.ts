@@ -95,8 +95,16 @@ export class UserGroupService {
     return this.#send(creation('/api/schemas', request, 'listSchemas'), options)
   }
 
-  listSchemas(options?: CallOptions): Promise<wire.SchemaListAnswer> {
-    return this.#send({ method: 'GET', path: '/api/schemas' }, options)
+  listSchemas(query?: wire.SchemaListQuery, options?: CallOptions): Promise<wire.SchemaListAnswer> {
+    return this.#send({ method: 'GET', path: '/api/schemas', query }, options)
+  }
+
+  /** All schemas of the team, newest last. */
+  schemas({ cursor, ...query }: wire.SchemaListQuery = {}, options?: CallOptions) {
+    return pages(cursor, async (next) => {
+      const page = await this.listSchemas({ limit: 200, ...query, cursor: next }, options)
+      return { items: page.schemas, next: page.next_cursor }
+    })
   }
 
   getSchema(id: string, options?: CallOptions): Promise<wire.SchemaGetAnswer> {
@@ -111,8 +119,16 @@ export class UserGroupService {
     return this.#send(creation('/api/data_sources', request, 'listDataSources'), options)
   }
 
-  listDataSources(options?: CallOptions): Promise<wire.DataSourceListAnswer> {
-    return this.#send({ method: 'GET', path: '/api/data_sources' }, options)
+  listDataSources(query?: wire.DataSourceListQuery, options?: CallOptions): Promise<wire.DataSourceListAnswer> {
+    return this.#send({ method: 'GET', path: '/api/data_sources', query }, options)
+  }
+
+  /** All data sources of the team, newest last. */
+  dataSources({ cursor, ...query }: wire.DataSourceListQuery = {}, options?: CallOptions) {
+    return pages(cursor, async (next) => {
+      const page = await this.listDataSources({ limit: 200, ...query, cursor: next }, options)
+      return { items: page.data_sources, next: page.next_cursor }
+    })
   }
 
   /** By its id or its provided_id, like the two below. */
@@ -152,8 +168,16 @@ export class UserGroupService {
     return this.#send(creation('/api/api_tokens', request, 'listApiTokens'), options)
   }
 
-  listApiTokens(options?: CallOptions): Promise<wire.ApiTokenListAnswer> {
-    return this.#send({ method: 'GET', path: '/api/api_tokens' }, options)
+  listApiTokens(query?: wire.ApiTokenListQuery, options?: CallOptions): Promise<wire.ApiTokenListAnswer> {
+    return this.#send({ method: 'GET', path: '/api/api_tokens', query }, options)
+  }
+
+  /** All API tokens of the team that are not revoked, newest last. */
+  apiTokens({ cursor, ...query }: wire.ApiTokenListQuery = {}, options?: CallOptions) {
+    return pages(cursor, async (next) => {
+      const page = await this.listApiTokens({ limit: 200, ...query, cursor: next }, options)
+      return { items: page.api_tokens, next: page.next_cursor }
+    })
   }
 
   revokeApiToken(id: number, options?: CallOptions): Promise<wire.ApiTokenRevokeAnswer> {

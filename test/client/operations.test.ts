@@ -82,6 +82,17 @@ describe('the client, method by method', async () => {
     assert.deepEqual([await client.healthz(), await client.readyz()], [{ success: 1 }, { success: 1 }])
   })
 
+  it('goes through schemas, data sources and API tokens page by page', async () => {
+    const { schema } = await client.createSchema({ id: 'first' })
+    const { schema: second } = await client.createSchema({ id: 'second' })
+    assert.deepEqual(await Array.fromAsync(client.schemas({ limit: 1 })), [schema, second])
+    const sources = await Promise.all(times(3, () => client.createDataSource({ schema_id: 'first' })))
+    const found = await Array.fromAsync(client.dataSources({ limit: 1 }), ({ id }) => id)
+    assert.deepEqual(found.toSorted(), sources.map(({ data_source }) => data_source.id).toSorted())
+    const made = await client.createApiToken({ name: 'last', scopes: ['verify'] })
+    assert.equal((await Array.fromAsync(client.apiTokens({ limit: 1 }))).at(-1)?.id, made.api_token.id)
+  })
+
   it('goes through 450 user groups and their events, each once and in order', async () => {
     const ids = times(450, (index) => `many-${String(index).padStart(3, '0')}`)
     for (const user_group_id of ids) await client.getOrCreate({ user_group_id })
