@@ -1,7 +1,7 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Caller, Scope } from '../api-tokens/api-token.ts'
-import { type ErrorCode, invalid, ServiceError } from '../errors.ts'
-import { fieldPath, parseJson } from '../json.ts'
+import { type ErrorCode, ServiceError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 import type { Service } from '../service.ts'
 import { after, type Soon } from '../soon.ts'
 import type { TeamStore } from '../store/store.ts'
@@ -176,7 +176,12 @@ function queryReader({ query }: TeamOperation): (target: string) => unknown {
     const given = queryOf(target)
     // Whoever misspells the cursor would be given the first page for ever.
     const unknown = Object.keys(given).find((name) => !known.includes(name))
-    if (unknown !== undefined) throw invalid(fieldPath([unknown]), `is none of the parameters: ${known.join(', ')}`)
+    if (unknown !== undefined)
+      throw new ServiceError('invalid_request', {
+        // No secret is that short: a longer name might be one that was put in the wrong place.
+        ...(/^\w{1,15}$/.test(unknown) && { field: unknown }),
+        message: `The query may hold ${known.join(', ')} and nothing else.`,
+      })
     return validate(given)
   }
 }
