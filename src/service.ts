@@ -15,13 +15,21 @@ export interface Service {
   clock: Clock
 }
 
+export interface ServiceOptions extends Omit<OpenOptions, 'clock'> {
+  /** Whether a master key that the database does not know yet comes into use. */
+  bringsKey?: boolean
+}
+
 /** The database, migrated, and the keys, proven to open it. */
-export async function openService(config: Config, options: Omit<OpenOptions, 'clock'> = {}): Promise<Service> {
+export async function openService(
+  config: Config,
+  { bringsKey = false, ...options }: ServiceOptions = {},
+): Promise<Service> {
   const clock = systemClock
   const ring = loadKeyRing(config.masterKey)
   const store = await openStore(config.database, { clock, ...options })
   try {
-    const tokens = await unlock(ring, store.keys, clock.now())
+    const tokens = await unlock(ring, store.keys, clock.now(), bringsKey)
     return { store, tokens, memory: new Memory(() => store.version()), clock }
   } catch (error) {
     await store.close()

@@ -10,12 +10,15 @@ const context = 'master_key.lookup_key'
  * Proves that the ring opens what is stored, or refuses. The look-up key is random, made once for a database and kept
  * sealed under every master key in use: opening it is the proof. Were it derived from the master key instead, API
  * tokens, of which only hashes exist, would all die with the master key.
+ *
+ * A key that comes in is needed from then on, by every process: who is not to bring one is refused.
  */
-export async function unlock(ring: KeyRing, keys: KeyStore, now: number): Promise<Tokens> {
+export async function unlock(ring: KeyRing, keys: KeyStore, now: number, bringsKey: boolean): Promise<Tokens> {
   let lookupKey: Uint8Array | undefined
   await keys.register((known) => {
     for (const [keyId, bytes] of known) lookupKey = openWith(ring, keyId, bytes)
     if (known.has(ring.newestId)) return undefined
+    if (known.size > 0 && !bringsKey) throw newKey(ring)
     lookupKey ??= randomBytes(32)
     return ring.seal(lookupKey, context)
   }, now)
@@ -26,6 +29,13 @@ export async function unlock(ring: KeyRing, keys: KeyStore, now: number): Promis
 /** The same proof for a look that changes nothing. */
 export async function proveKeys(ring: KeyRing, keys: KeyStore): Promise<void> {
   for (const [keyId, bytes] of await keys.all()) openWith(ring, keyId, bytes)
+}
+
+export function newKey({ newestId }: KeyRing): OperatorError {
+  return new OperatorError(
+    `The newest of the configured master keys, ${newestId}, is new to the database.`,
+    'Check UGS_MASTER_KEY, or the file that holds the key. To bring a new key in, restart the service with it first.',
+  )
 }
 
 function openWith(ring: KeyRing, keyId: string, bytes: Uint8Array): Uint8Array {

@@ -8,7 +8,7 @@ import { OperatorError } from '../operator-error.ts'
 import { openStore } from '../store/open.ts'
 import { isThere } from '../store/sqlite-presence.ts'
 import type { Store } from '../store/store.ts'
-import { proveKeys } from '../unlock.ts'
+import { newKey, proveKeys } from '../unlock.ts'
 import { counted } from './counted.ts'
 import { print, printJson } from './terminal.ts'
 
@@ -79,6 +79,10 @@ async function examineKeys({ masterKey }: Config, store: Store) {
   await proveKeys(ring, store.keys)
   if (masterKey.kind === 'file' && (statSync(masterKey.path).mode & 0o077) !== 0)
     throw new OperatorError(`Others on this machine may read ${masterKey.path}.`, `Run: chmod 600 ${masterKey.path}`)
+  if (!(await store.keys.all()).has(ring.newestId)) {
+    const { message, remedy } = newKey(ring)
+    return { value: ring, finding: message, remedy }
+  }
   const old = await store.keys.countSealedByOthers(ring.newestId)
   const finding = `Master key ${ring.newestId} opens what is stored.`
   if (old === 0) return { value: ring, finding }

@@ -29,17 +29,19 @@ Example:
   UGS_MASTER_KEY=NEW,OLD ugs keys rotate`,
     )
     .action((options: { json?: boolean }) =>
-      withService(async (service) => {
-        const result = await rotateKeys(service)
-        if (options.json) return printJson(result)
-        print(`Sealed ${counted(result.resealed, 'value')} anew under master key ${result.key}.`)
-        const { masterKey } = readConfig(process.env)
-        const place = masterKey.kind === 'file' ? masterKey.path : 'UGS_MASTER_KEY'
-        for (const id of result.retired) print(`Master key ${id} is no longer needed: take it out of ${place}.`)
-        for (const id of result.unused)
-          print(`Nothing is sealed under master key ${id}: if it is the old one, take it out of ${place}.`)
-      }),
+      withService((service) => rotate(service, options.json), { bringsKey: true }),
     )
+}
+
+async function rotate(service: Service, json: boolean | undefined): Promise<void> {
+  const result = await rotateKeys(service)
+  if (json) return printJson(result)
+  print(`Sealed ${counted(result.resealed, 'value')} anew under master key ${result.key}.`)
+  const { masterKey } = readConfig(process.env)
+  const place = masterKey.kind === 'file' ? masterKey.path : 'UGS_MASTER_KEY'
+  for (const id of result.retired) print(`Master key ${id} is no longer needed: take it out of ${place}.`)
+  for (const id of result.unused)
+    print(`Nothing is sealed under master key ${id}: if it is the old one, take it out of ${place}.`)
 }
 
 async function rotateKeys({ store, tokens }: Service) {

@@ -89,6 +89,7 @@ async function open(config: Config) {
     output,
   )
   const service = await openService(config, {
+    bringsKey: true,
     onConnectionError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
     // The supervisor has looked for all of its workers.
     ...(cluster.isPrimary && { check: 'quick' }),

@@ -1,15 +1,18 @@
 import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
-import { openService, type Service } from '../service.ts'
+import { openService, type Service, type ServiceOptions } from '../service.ts'
 import type { DatabaseLocation } from '../store/open.ts'
 import { isThere } from '../store/sqlite-presence.ts'
 import type { Team } from '../teams/team.ts'
 
 /** Opens what the settings name, runs, and closes it again. */
-export async function withService<T>(use: (service: Service) => Promise<T>): Promise<T> {
+export async function withService<T>(
+  use: (service: Service) => Promise<T>,
+  options: Pick<ServiceOptions, 'bringsKey'> = {},
+): Promise<T> {
   const config = readConfig(process.env)
   refuseMissing(config.database)
-  const service = await openService(config)
+  const service = await openService(config, options)
   try {
     return await use(service)
   } finally {

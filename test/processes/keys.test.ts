@@ -91,9 +91,16 @@ for (const engine of engines)
       assert.match(await rotate(inFile), /^Sealed 0 .*\n$/)
     })
 
-    it('makes a process unready that was not given the new key, and nobody else', async (t) => {
+    it('is begun by no other command, and makes a process unready that was not given the new key', async (t) => {
       const { premises, both } = await withTwoKeys(t, engine)
       const left = await premises.start()
+      const mistyped = { ...premises.environment, ...both }
+      const [refused, examined] = await Promise.all([
+        runCommand(mistyped, 'team', 'list'),
+        runCommand(mistyped, 'doctor'),
+      ])
+      assertRefusal(refused, /, [0-9a-f]{8}, is new to the database/, /UGS_MASTER_KEY.* restart the service with it/)
+      assert.match(examined.stdout, /^ok {3}keys .+ is new to the database\.\n +Check UGS_MASTER_KEY/m)
       assert.equal((await left.caller.call('GET', '/readyz')).status, 200)
       const given = await premises.start(both)
       const { status, body } = await left.caller.call('GET', '/readyz')

@@ -81,7 +81,9 @@ async function underTwoKeys(t: TestContext, engine: Engine) {
   t.after(() => database.remove())
   const [old, fresh] = [newMasterKey(), newMasterKey()]
   const open = async (keys: string) => {
-    const service = await openService(readConfig({ ...database.environment, UGS_MASTER_KEY: keys }))
+    const service = await openService(readConfig({ ...database.environment, UGS_MASTER_KEY: keys }), {
+      bringsKey: true,
+    })
     t.after(() => service.store.close())
     return service
   }
