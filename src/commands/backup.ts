@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { chmod, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 import { copySqlite } from '../store/sqlite-file.ts'
+import { existsAlready, putInPlace, withDraft } from './draft.ts'
 import { print, printJson, progressBar } from './terminal.ts'
 import { refuseMissing } from './with-service.ts'
 
@@ -29,8 +29,7 @@ Example:
         throw new OperatorError('ugs backup copies SQLite databases only.', 'For PostgreSQL use pg_dump.')
       refuseMissing(database)
       const target = resolve(file)
-      if (existsSync(target))
-        throw new OperatorError(`${target} exists already.`, 'Choose another name, or move it away.')
+      if (existsSync(target)) throw existsAlready(target)
       await backUp(database.path, target)
       if (options.json) printJson({ file: target })
       else
@@ -40,16 +39,16 @@ Example:
     })
 }
 
-/** Made aside and renamed into place: the file is there whole, or not at all. */
+/** Made aside and put in place then: the file is there whole, or not at all. */
 async function backUp(database: string, target: string): Promise<void> {
-  const draft = `${target}.part`
   const bar = progressBar('Copying')
   try {
-    await copySqlite(database, draft, bar.show)
-    await chmod(draft, 0o600)
-    await rename(draft, target)
+    await withDraft(target, 0o600, async (draft) => {
+      await copySqlite(database, draft, bar.show)
+      await putInPlace(draft, target)
+    })
   } catch (error) {
-    await rm(draft, { force: true })
+    if (error instanceof OperatorError) throw error
     throw new OperatorError(
       `The backup failed: ${(error as Error).message}.`,
       'Check that the folder exists, is writable and has room.',

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs'
-import { copyFile, open, rm } from 'node:fs/promises'
+import { copyFile, open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { systemClock } from '../clock.ts'
@@ -11,6 +11,7 @@ import { openStore } from '../store/open.ts'
 import { faultIn, whileUnused } from '../store/sqlite-file.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
 import { proveKeys } from '../unlock.ts'
+import { withDraft } from './draft.ts'
 import { print, printJson } from './terminal.ts'
 
 export function addRestoreCommand(program: Command): void {
@@ -70,17 +71,16 @@ function existingKeys(source: MasterKeySource): KeyRing {
 
 /** Made and proven aside: the database in its place is the old one or the new one, and whole, at any moment. */
 async function restore(copy: string, path: string, ring: KeyRing): Promise<string | null> {
-  const draft = `${path}.part`
   try {
     makeFolder(dirname(path))
-    await removeDatabase(draft)
-    await copyFile(copy, draft)
-    chmodSync(draft, 0o600)
-    await prove(draft, copy, ring)
-    await flush(draft)
-    return replace(path, draft)
+    return await withDraft(path, 0o600, async (draft) => {
+      await copyFile(copy, draft)
+      chmodSync(draft, 0o600)
+      await prove(draft, copy, ring)
+      await flush(draft)
+      return replace(path, draft)
+    })
   } catch (error) {
-    await removeDatabase(draft)
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
       `The restore failed: ${(error as Error).message}.`,
@@ -127,8 +127,4 @@ function replace(path: string, draft: string): string | null {
 async function flush(path: string): Promise<void> {
   const handle = await open(path)
   await handle.sync().finally(() => handle.close())
-}
-
-async function removeDatabase(path: string): Promise<void> {
-  for (const part of ['', '-wal', '-shm']) await rm(path + part, { force: true })
 }

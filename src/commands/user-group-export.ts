@@ -1,5 +1,4 @@
 import { createWriteStream, existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -9,6 +8,7 @@ import type { Service } from '../service.ts'
 import type { UserGroupRecord } from '../user-groups/user-group.ts'
 import { counted } from './counted.ts'
 import { csvRecord } from './csv.ts'
+import { existsAlready, putInPlace, withDraft } from './draft.ts'
 import type { ImportRecord } from './import-record.ts'
 import { example, type TeamOptions, withTeam } from './options.ts'
 import { print, printJson, progressBar } from './terminal.ts'
@@ -113,17 +113,15 @@ async function pipeToStdout(lines: ExportedLines): Promise<void> {
   })
 }
 
-/** Made aside and renamed into place: the file is there whole, or not at all. */
+/** Made aside and put in place then: the file is there whole, or not at all. */
 async function writeNewFile(target: string, lines: ExportedLines, mode: number): Promise<void> {
-  if (existsSync(target)) throw new OperatorError(`${target} exists already.`, 'Choose another name, or move it away.')
-  const draft = `${target}.part`
+  if (existsSync(target)) throw existsAlready(target)
   try {
-    // A draft left behind by an interrupted export could be readable by others.
-    await rm(draft, { force: true })
-    await pipeline(Readable.from(lines), createWriteStream(draft, { mode, flags: 'wx', flush: true }))
-    await rename(draft, target)
+    await withDraft(target, mode, async (draft) => {
+      await pipeline(Readable.from(lines), createWriteStream(draft, { flush: true }))
+      await putInPlace(draft, target)
+    })
   } catch (error) {
-    await rm(draft, { force: true })
     throw failed(error as NodeJS.ErrnoException)
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
 import { rawSql } from '../support/raw-database.ts'
@@ -63,7 +64,7 @@ for (const engine of engines)
       assert.equal(JSON.parse(secret.stdout).token, token)
     })
 
-    it('overwrites nothing, and leaves nothing behind when it fails', async () => {
+    it('overwrites nothing, beside it neither, and leaves nothing behind when it fails', async () => {
       const team = await here.newTeam()
       const file = here.file('kept.csv')
       writeFileSync(file, 'kept')
@@ -71,7 +72,13 @@ for (const engine of engines)
       assert.equal(readFileSync(file, 'utf8'), 'kept')
       const nowhere = here.file('no/such/folder.csv')
       assertRefusal(await here.run('user-group', 'export', nowhere, ...team), /The export failed/, /folder exists/)
-      assert.equal(existsSync(`${file}.part`), false)
+      const drafts = () => readdirSync(dirname(file)).filter((name) => name.endsWith('.part'))
+      assert.deepEqual(drafts(), [])
+      const target = here.file('one.csv')
+      writeFileSync(`${target}.part`, 'of somebody else')
+      await here.json('user-group', 'export', target, ...team)
+      assert.deepEqual(drafts(), ['one.csv.part'])
+      assert.equal(readFileSync(`${target}.part`, 'utf8'), 'of somebody else')
     })
 
     it('writes an empty file for a team without groups, which an import accepts', async () => {

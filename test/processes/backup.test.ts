@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
@@ -69,7 +78,7 @@ describe('ugs backup', () => {
     assert.deepEqual((await restored.caller.getOrCreate('acme')).body, { ...made.body, new_user_group: false })
   })
 
-  it('refuses to overwrite a file, to write where it cannot, and to copy what is not there', async (t) => {
+  it('refuses to overwrite a file, also one that another backup just makes, to write where it cannot, and to copy what is not there', async (t) => {
     const premises = await Premises.open(t, sqlite)
     const folder = premises.database.folder as string
     const backup = (file: string): Promise<Ended> => runCommand(premises.environment, 'backup', join(folder, file))
@@ -81,6 +90,22 @@ describe('ugs backup', () => {
     assert.equal(readFileSync(join(folder, 'copy.db'), 'utf8'), 'the only copy of last year')
     assertRefusal(await backup('nowhere/copy.db'), /The backup failed/, /folder/)
     assert.ok(!existsSync(join(folder, 'nowhere')))
+
+    const others = join(folder, 'of-others')
+    writeFileSync(others, '')
+    symlinkSync(others, join(folder, 'new.db.part'))
+    const ended = await Promise.all([backup('new.db'), backup('new.db')])
+    const [made = assert.fail(), refused = assert.fail()] = ended.toSorted(
+      (one, other) => Number(one.code) - Number(other.code),
+    )
+    assert.equal(made.code, 0, made.stderr)
+    assertRefusal(refused, /new\.db exists already/, /another name/)
+    assert.equal(statSync(others).size, 0, 'nothing is written through what others have put in its way')
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('new')),
+      ['new.db', 'new.db.part'],
+    )
+    assertSound(join(folder, 'new.db'))
   })
 
   it('refuses PostgreSQL, and names the tool for it', async (t) => {

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -31,17 +40,19 @@ async function withCopy(t: TestContext) {
 
 describe('ugs restore', () => {
   it('puts the copy in its place, and keeps what was there', async (t) => {
-    const { premises, service, folder, path, token, restore } = await withCopy(t)
+    const { premises, service, folder, path, copy, token, restore } = await withCopy(t)
     await service.stop('SIGKILL')
     assert.ok(existsSync(`${path}-wal`), 'a part of the database is in its WAL')
-    const ended = await restore(undefined, {}, '--force')
+    renameSync(copy, `${path}.part`)
+    const ended = await restore(`${path}.part`, {}, '--force')
     assert.equal(ended.code, 0, ended.stderr)
     const { database, kept } = JSON.parse(ended.stdout)
     assert.equal(database, path)
     assert.equal(statSync(path).mode & 0o777, 0o600)
     assert.deepEqual(
       readdirSync(folder).filter((name) => /part|wal|shm/.test(name)),
-      [],
+      ['test.db.part'],
+      'the copy stays where it is, whatever its name',
     )
     const { caller } = await premises.start()
     assert.equal((await caller.getOrCreate('acme')).body.user_group.token, token)
@@ -115,13 +126,16 @@ describe('ugs restore', () => {
     ['copied without its WAL', (copy: string) => writeFileSync(`${copy}-wal`, 'x'), /copy\.db-wal/],
   ] as const)
     it(`refuses a copy that is ${name}, and leaves everything as it was`, async (t) => {
-      const { premises, service, path, copy, restore } = await withCopy(t)
+      const { premises, service, folder, path, copy, restore } = await withCopy(t)
       await service.stop()
       spoil(copy)
       const before = readFileSync(path)
       assertRefusal(await restore(undefined, {}, '--force'), sentence, /copy/)
       assert.deepEqual(readFileSync(path), before)
-      assert.ok(!existsSync(`${path}.part`))
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => /part/.test(name)),
+        [],
+      )
       assert.equal((await runCommand(premises.environment, 'doctor')).code, 0)
     })
 
