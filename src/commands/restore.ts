@@ -109,6 +109,7 @@ async function prove(draft: string, copy: string, ring: KeyRing): Promise<void> 
  */
 function replace(path: string, draft: string): string | null {
   const aside = `${path}.before-${new Date(systemClock.now()).toISOString().replaceAll(':', '-')}`
+  const hasLog = existsSync(`${path}-wal`)
   const swap = () => {
     if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`)
     rmSync(`${path}-shm`, { force: true })
@@ -117,7 +118,7 @@ function replace(path: string, draft: string): string | null {
   }
   if (!existsSync(path)) {
     swap()
-    return null
+    return hasLog ? `${aside}-wal` : null
   }
   if (!whileUnused(path, swap))
     throw new OperatorError(`The database ${path} is in use.`, 'Stop the service and all commands that use it.')

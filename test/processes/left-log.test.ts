@@ -61,12 +61,12 @@ describe('a SQLite database of which only the log is left', () => {
     assert.deepEqual(files(), before)
   })
 
-  it('gives way to a backup that is restored, and its log is kept', async (t) => {
-    const { premises, path, folder, copy } = await withLogAlone(t)
+  it('gives way to a backup that is restored, which says where its log is kept', async (t) => {
+    const { premises, path, copy } = await withLogAlone(t)
     const log = readFileSync(`${path}-wal`)
-    assert.equal((await runCommand(premises.environment, 'restore', copy)).code, 0)
-    const kept = readdirSync(folder).find((name) => name.endsWith('-wal')) ?? assert.fail('there is no log')
-    assert.deepEqual(readFileSync(join(folder, kept)), log)
+    const ended = await runCommand(premises.environment, 'restore', copy)
+    const [, kept = assert.fail(ended.stderr)] = /^What was there before is now (.+)\.$/m.exec(ended.stdout) ?? []
+    assert.deepEqual(readFileSync(kept), log)
     assert.equal((await (await premises.start()).caller.getOrCreate('acme')).body.new_user_group, true)
   })
 })
