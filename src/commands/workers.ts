@@ -1,7 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Logger } from 'pino'
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import { Registry } from 'prom-client'
+import { type Figures, FiguresOfAll } from './figures.ts'
 import { say } from './terminal.ts'
 
 const shortestPause = 100
@@ -9,8 +10,6 @@ const longestPause = 30_000
 /** A worker that lived this long was healthy: the next crash starts over with the shortest pause. */
 const healthyAfter = 60_000
 const collectPatience = 2_000
-
-type Figures = MetricObjectWithValues<MetricValue<string>>[]
 
 /** What the supervisor and its workers say to each other. */
 type Message =
@@ -35,9 +34,11 @@ export function supervise(count: number, log: Logger): Supervision {
   let pause = shortestPause
   const listening = Promise.withResolvers<number>()
   const ready = new Set<number>()
+  const figures = new FiguresOfAll()
 
   const fork = () => {
     const worker = cluster.fork()
+    figures.begin(worker.id)
     const started = performance.now()
     worker.once('listening', ({ port }) => {
       ready.add(worker.id)
@@ -52,6 +53,7 @@ export function supervise(count: number, log: Logger): Supervision {
       void answer(worker, message)
     })
     worker.once('exit', (code, signal) => {
+      figures.end(worker.id)
       if (stopping) return
       if (ready.size < count && code !== 0) process.exit(code ?? 1)
       if (performance.now() - started > healthyAfter) pause = shortestPause
@@ -63,10 +65,11 @@ export function supervise(count: number, log: Logger): Supervision {
   for (let i = 0; i < count; i++) fork()
 
   const collectMetrics = async () => {
-    const figures = await Promise.all(alive().map(askFigures))
-    return AggregatorRegistry.aggregate(figures.filter((known) => known !== undefined)).metrics()
+    await Promise.all(alive().map(askFigures))
+    return figures.metrics()
   }
   const answer = async (worker: Worker, message: Message) => {
+    if (message.kind === 'figures') figures.note(worker.id, message.figures)
     if (message.kind === 'ask_metrics') send(worker, { kind: 'metrics', id: message.id, text: await collectMetrics() })
   }
 
@@ -89,18 +92,18 @@ function alive(): Worker[] {
 
 let questions = 0
 
-/** The figures of one worker; undefined when it is too busy, or gone. */
-function askFigures(worker: Worker): Promise<Figures | undefined> {
+/** Waits for the figures of one worker, unless it is too busy, or gone. */
+function askFigures(worker: Worker): Promise<void> {
   const id = ++questions
   return new Promise((resolve) => {
-    const settle = (figures?: Figures) => {
+    const settle = () => {
       clearTimeout(timer)
       worker.off('message', listen)
-      resolve(figures)
+      resolve()
     }
     const timer = setTimeout(settle, collectPatience)
     const listen = (message: Message) => {
-      if (message.kind === 'figures' && message.id === id) settle(message.figures)
+      if (message.kind === 'figures' && message.id === id) settle()
     }
     worker.on('message', listen)
     send(worker, { kind: 'ask_figures', id })

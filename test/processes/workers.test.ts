@@ -27,6 +27,13 @@ for (const engine of engines)
       pids = await everyWorker(service)
     })
     after(() => premises.close())
+    const counted = async () => {
+      const { status, body } = await caller.call('GET', '/metrics')
+      assert.equal(status, 200)
+      return Number(
+        /^ugs_requests_total\{operation="user_group.get_or_create",status="200"\} (\d+)$/m.exec(body)?.[1] ?? 0,
+      )
+    }
 
     it('greet once, migrate once, and all answer on the one port', async () => {
       const { stderr } = service.output()
@@ -40,13 +47,6 @@ for (const engine of engines)
     })
 
     it('answer /metrics with the sum over all of them, whichever is asked', async () => {
-      const counted = async () => {
-        const { status, body } = await caller.call('GET', '/metrics')
-        assert.equal(status, 200)
-        return Number(
-          /^ugs_requests_total\{operation="user_group.get_or_create",status="200"\} (\d+)$/m.exec(body)?.[1] ?? 0,
-        )
-      }
       assert.equal(await counted(), 0)
       await Promise.all(times(120, (i) => caller.getOrCreate(`group ${i}`)))
       await eventually('all are counted', async () => (await counted()) === 120)
@@ -62,6 +62,7 @@ for (const engine of engines)
       // On new connections: those to the dead worker are gone with it.
       const answers = await Promise.all(times(60, () => onNewConnection(service)))
       assert.deepEqual(new Set(answers), new Set([200]))
+      assert.equal(await counted(), 120, 'what it had counted is not forgotten')
       const successor = await eventually('another has taken its place', async () => {
         assert.equal(await onNewConnection(service), 200)
         return answeringPids(service).find((pid) => !pids.includes(pid))
