@@ -24,7 +24,7 @@ const patience = 10_000
 export async function runService(config: Config): Promise<void> {
   if (config.workers === 1) return serveAlone(config)
   if (cluster.isPrimary) return serveTogether(config)
-  return serveAsWorker(config).catch((error: unknown) => reportFailure(explain(error)))
+  return serveAsWorker(config).catch(reportFailure)
 }
 
 async function serveAlone(config: Config): Promise<void> {

@@ -76,14 +76,26 @@ const remedies: Partial<Record<ErrorCode, string>> = {
 
 /** One sentence and a remedy. A token that was given where none belongs is not repeated. */
 export function explain(error: unknown): string {
-  return withoutTokens(explanation(error))
+  const { sentence, remedy } = explanation(error)
+  return `${red('ugs:')} ${sentence}\n  ${remedy}`
 }
 
-function explanation(error: unknown): string {
-  if (error instanceof OperatorError) return `${red('ugs:')} ${error.message}\n  ${error.remedy}`
+export function explanation(error: unknown): { sentence: string; remedy: string } {
+  const [sentence, remedy] = sentenceAndRemedy(error)
+  return { sentence: withoutTokens(sentence), remedy: withoutTokens(remedy) }
+}
+
+function sentenceAndRemedy(error: unknown): [sentence: string, remedy: string] {
+  if (error instanceof OperatorError) return [error.message, error.remedy]
   if (error instanceof ServiceError && error.code === 'unavailable')
-    return `${red('ugs:')} The database does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.\n  ${remedyFor(error.cause) ?? 'Run ugs doctor.'}`
-  if (error instanceof ServiceError && remedies[error.code] !== undefined)
-    return `${red('ugs:')} ${error.message.replace(/[^.]$/, '$&.')}\n  ${remedies[error.code]}`
-  return `${red('ugs:')} ${error instanceof Error ? error.message : String(error)}\n  This is a bug: please report it with the command you ran.`
+    return [
+      `The database does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.`,
+      remedyFor(error.cause) ?? 'Run ugs doctor.',
+    ]
+  const remedy = error instanceof ServiceError ? remedies[error.code] : undefined
+  if (remedy !== undefined) return [(error as Error).message.replace(/[^.]$/, '$&.'), remedy]
+  return [
+    error instanceof Error ? error.message : String(error),
+    'This is a bug: please report it with the command you ran.',
+  ]
 }

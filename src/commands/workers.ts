@@ -2,8 +2,9 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
+import { OperatorError } from '../operator-error.ts'
 import { type Figures, FiguresOfAll } from './figures.ts'
-import { say } from './terminal.ts'
+import { explain, explanation, say } from './terminal.ts'
 
 const shortestPause = 100
 const longestPause = 30_000
@@ -14,7 +15,7 @@ const collectPatience = 2_000
 /** What the supervisor and its workers say to each other. */
 type Message =
   | { kind: 'stop' }
-  | { kind: 'failed'; reason: string }
+  | { kind: 'failed'; sentence: string; remedy: string }
   | { kind: 'ask_figures'; id: number }
   | { kind: 'figures'; id: number; figures: Figures }
   | { kind: 'ask_metrics'; id: number }
@@ -35,6 +36,7 @@ export function supervise(count: number, log: Logger): Supervision {
   const listening = Promise.withResolvers<number>()
   const ready = new Set<number>()
   const figures = new FiguresOfAll()
+  const isStarting = () => ready.size < count
 
   const fork = () => {
     const worker = cluster.fork()
@@ -42,20 +44,17 @@ export function supervise(count: number, log: Logger): Supervision {
     const started = performance.now()
     worker.once('listening', ({ port }) => {
       ready.add(worker.id)
-      if (ready.size === count) listening.resolve(port)
+      if (!isStarting()) listening.resolve(port)
     })
     worker.on('message', (message: Message) => {
-      // Before the first greeting there is nobody to serve: what stops one worker stops the start, said once for all.
-      if (message.kind === 'failed' && ready.size < count) {
-        say(message.reason)
-        process.exit(1)
-      }
-      void answer(worker, message)
+      if (message.kind !== 'failed') return void answer(worker, message)
+      if (!isStarting()) log.error({ reason: message.sentence }, 'worker could not start')
+      else giveUp(new OperatorError(message.sentence, message.remedy))
     })
     worker.once('exit', (code, signal) => {
       figures.end(worker.id)
       if (stopping) return
-      if (ready.size < count && code !== 0) process.exit(code ?? 1)
+      if (isStarting() && code !== 0) giveUp(signal === null ? undefined : endedBy(signal))
       if (performance.now() - started > healthyAfter) pause = shortestPause
       log.error({ code, signal, pause_ms: pause }, 'worker died, starting another')
       setTimeout(() => stopping || fork(), pause)
@@ -84,6 +83,21 @@ export function supervise(count: number, log: Logger): Supervision {
       await Promise.all(exits)
     },
   }
+}
+
+/** Before the first greeting there is nobody to serve: what stops one worker stops the start, said once for all. */
+function giveUp(error?: OperatorError): never {
+  if (error !== undefined) say(explain(error))
+  // One that is left alone as it starts complains of that with a stack.
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
+  process.exit(1)
+}
+
+function endedBy(signal: string): OperatorError {
+  return new OperatorError(
+    `A worker was ended by ${signal} as it started.`,
+    'Check that there is memory enough for all of UGS_WORKERS, and start again.',
+  )
 }
 
 function alive(): Worker[] {
@@ -142,8 +156,8 @@ export function askSupervisor(registry: Registry) {
 }
 
 /** A start that fails is the supervisor's to explain. */
-export async function reportFailure(reason: string): Promise<never> {
-  await new Promise((told) => process.send?.({ kind: 'failed', reason } satisfies Message, told))
+export async function reportFailure(error: unknown): Promise<never> {
+  await new Promise((told) => process.send?.({ kind: 'failed', ...explanation(error) } satisfies Message, told))
   process.exit(1)
 }
 

@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { answeringPids, isAlive, logged } from '../support/logs.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
 import { rawSql } from '../support/raw-database.ts'
+import { assertRefusal, failingStart } from '../support/refusal.ts'
 import { times } from '../support/times.ts'
 
 const workers = 3
@@ -54,21 +55,28 @@ for (const engine of engines)
       assert.equal((await fetch(`${service.url}/metrics`)).status, 401)
     })
 
-    it('replace one that is killed, while the others go on serving', async () => {
+    it('replace one that is killed, once that can start, while the others go on serving', async () => {
       const [victim] = pids
       assert.ok(victim)
+      await rawSql(premises.environment, 'insert into schema_version (version, applied_at) values (9999, 0)')
       process.kill(victim, 'SIGKILL')
       await eventually('it is gone', () => !isAlive(victim))
       // On new connections: those to the dead worker are gone with it.
       const answers = await Promise.all(times(60, () => onNewConnection(service)))
       assert.deepEqual(new Set(answers), new Set([200]))
       assert.equal(await counted(), 120, 'what it had counted is not forgotten')
+      const { reason } = await eventually('it is said why another cannot start', () =>
+        logged(service).find(({ msg }) => msg === 'worker could not start'),
+      )
+      assert.match(String(reason), /^The database is at schema version 9999, newer than .+\.$/)
+      await rawSql(premises.environment, 'delete from schema_version where version = 9999')
       const successor = await eventually('another has taken its place', async () => {
         assert.equal(await onNewConnection(service), 200)
         return answeringPids(service).find((pid) => !pids.includes(pid))
       })
       assert.ok(isAlive(successor))
-      assert.equal(logged(service).filter(({ msg }) => msg.startsWith('worker died')).length, 1)
+      const deaths = logged(service).filter(({ msg }) => msg.startsWith('worker died'))
+      assert.deepEqual([deaths[0]?.signal, deaths[1]?.code], ['SIGKILL', 1])
       assert.equal(service.output().stderr.match(/Listening on/g)?.length, 1)
     })
 
@@ -123,6 +131,17 @@ for (const engine of engines)
       await assert.rejects(fetch(`${service.url}/healthz`))
     })
   })
+
+describe('a start with several workers', () => {
+  it('of which one is killed says so', async (t) => {
+    const [sqlite = assert.fail()] = engines
+    const { environment } = await Premises.open(t, sqlite, settings)
+    const killed = 'import cluster from "cluster"; if (cluster.isWorker) process.kill(process.pid, "SIGKILL")'
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(killed)}`
+    const ended = await failingStart({ ...environment, NODE_OPTIONS })
+    assertRefusal(ended, /A worker was ended by SIGKILL as it started/, /memory/)
+  })
+})
 
 /** Calls until every worker has answered once, and returns their process ids. */
 async function everyWorker(service: CalledService): Promise<number[]> {
