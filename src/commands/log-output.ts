@@ -1,5 +1,6 @@
-import { fstatSync, writeSync } from 'node:fs'
+import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { isatty } from 'node:tty'
 
 const mostWaiting = 2 ** 20
 const tryAgainAfter = 100
@@ -58,10 +59,23 @@ export class LogOutput {
   }
 }
 
-/** Standard output. A pipe or a socket is written to without waiting for its reader; a file takes what there is room for. */
+/**
+ * Standard output. A pipe, a socket or a terminal is written to without waiting for its reader; a file takes what there is
+ * room for.
+ */
 export function toStandardOutput(): Take {
   const output = fstatSync(1)
-  return output.isFIFO() || output.isSocket() ? toStream(process.stdout) : toFile(1)
+  if (output.isFIFO() || output.isSocket()) return toStream(process.stdout)
+  return toFile(isatty(1) ? openTerminal() : 1)
+}
+
+/** Opened anew, since not to wait for one that was stopped with Ctrl-S would else go for all who have it open. */
+function openTerminal(): number {
+  try {
+    return openSync('/dev/stdout', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+  } catch {
+    return 1
+  }
 }
 
 function toStream(stream: Writable): Take {
