@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, fstatSync, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Service } from '../service.ts'
 import { parseCsvHeader } from './csv.ts'
@@ -20,24 +20,24 @@ interface ImportOptions {
 
 export async function importFile(service: Service, file: string, { team, format, refused }: ImportOptions) {
   const { id } = await teamNamed(service, team)
-  const input = await open(file)
+  const from = await statsOf(file)
+  const refusals = await Refusals.open(refused, from)
   const bar = progressBar('Importing')
-  const refusals = new Refusals(refused)
   const importer = new Importer(service, id, refusals)
   let done = 0
-  const records = fileRecords(input.chunks, format, (bytes) => {
+  const records = fileRecords(chunksOf(file), format, (bytes) => {
     done += bytes
   })
   try {
     const read = format === 'csv' ? await readerOf(records) : readJsonLine
     for await (const record of records) {
       await importer.take(record, read)
-      if (importer.isIdle) bar.show(done, input.size ?? done)
+      if (importer.isIdle) bar.show(done, Math.max(from.size, done))
     }
     await importer.end()
     bar.show(done, done)
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).syscall === 'read' ? unreadable(file, error) : error
+    throw ['open', 'read'].includes((error as NodeJS.ErrnoException).syscall ?? '') ? unreadable(file, error) : error
   } finally {
     bar.end()
     await refusals.end()
@@ -45,13 +45,15 @@ export async function importFile(service: Service, file: string, { team, format,
   return importer.summary
 }
 
-async function open(file: string): Promise<{ chunks: AsyncIterable<Uint8Array>; size: number | undefined }> {
-  if (file === '-') return { chunks: process.stdin, size: undefined }
-  try {
-    return { chunks: createReadStream(file, { highWaterMark: 256 * 1024 }), size: (await stat(file)).size }
-  } catch (error) {
+async function statsOf(file: string): Promise<Stats> {
+  if (file === '-') return fstatSync(0)
+  return stat(file).catch((error: unknown) => {
     throw unreadable(file, error)
-  }
+  })
+}
+
+function chunksOf(file: string): AsyncIterable<Uint8Array> {
+  return file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 256 * 1024 })
 }
 
 async function readerOf(records: AsyncGenerator<FileRecord>): Promise<ReadRecord> {

@@ -1,19 +1,36 @@
-import { createWriteStream, type WriteStream } from 'node:fs'
+import { once } from 'node:events'
+import { createWriteStream, type Stats, type WriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
 import { say } from './terminal.ts'
+
+const anotherFile = 'Choose another file for --refused.'
 
 /** Tells which lines were refused, and why; never what stood there, which may be a token. */
 export class Refusals {
   readonly #file: WriteStream | undefined
   #failure: unknown
 
-  constructor(file: string | undefined) {
-    this.#file = file === undefined ? undefined : createWriteStream(file)
+  private constructor(file: WriteStream | undefined) {
+    this.#file = file
     this.#file?.on('error', (error) => {
       this.#failure = error
     })
+  }
+
+  /** Before anything is imported, so that what is refused can be told; never over what is to be read. */
+  static async open(file: string | undefined, input: Stats): Promise<Refusals> {
+    if (file === undefined) return new Refusals(undefined)
+    const there = await stat(file).catch(() => undefined)
+    if (there?.isFile() && there.dev === input.dev && there.ino === input.ino)
+      throw new OperatorError(`${file} is the file that is imported.`, anotherFile)
+    const stream = createWriteStream(file)
+    await once(stream, 'open').catch((error: Error) => {
+      throw unwritable(error, error)
+    })
+    return new Refusals(stream)
   }
 
   add(line: number, { code, field, message }: ServiceError): void {
@@ -25,11 +42,11 @@ export class Refusals {
     if (this.#file === undefined) return
     this.#file.end()
     await finished(this.#file).catch((error: Error) => {
-      throw new OperatorError(
-        `The refused lines cannot be written: ${error.message}.`,
-        'Choose another file for --refused.',
-        this.#failure,
-      )
+      throw unwritable(error, this.#failure)
     })
   }
+}
+
+function unwritable({ message }: Error, cause: unknown): OperatorError {
+  return new OperatorError(`The refused lines cannot be written: ${message}.`, anotherFile, cause)
 }

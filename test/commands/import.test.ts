@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
@@ -254,5 +254,19 @@ for (const engine of engines)
     it('says what is wrong with a file it cannot read', async () => {
       const missing = terminal.file('missing.csv')
       assertRefusal(await terminal.run('user-group', 'import', missing), /cannot be read/, /Check the name/)
+    })
+
+    it('begins only when what is refused can be written, and not over what it reads', async () => {
+      const team = await terminal.newTeam()
+      const file = terminal.file(`unrefused of ${team[1]}.jsonl`)
+      const lines = jsonLines([{ user_group_id: 'acme' }])
+      writeFileSync(file, lines)
+      const refused = (place: string) => terminal.run('user-group', 'import', file, ...team, '--refused', place)
+      symlinkSync(file, `${file}.link`)
+      const [same, nowhere] = await Promise.all([refused(`${file}.link`), refused(terminal.file('no/such/folder'))])
+      assertRefusal(same, /is the file that is imported/, /another file for --refused/)
+      assertRefusal(nowhere, /The refused lines cannot be written/, /another file for --refused/)
+      assert.equal(readFileSync(file, 'utf8'), lines)
+      assert.equal(await rawCount(terminal.environment, `user_group where team_id = ${team[1]}`), 0)
     })
   })
