@@ -33,6 +33,11 @@ describe('a record of CSV', () => {
     ] as const)
       assert.throws(() => parseCsvHeader(text), problem)
   })
+
+  it('is refused as the first when the lines end with CR alone: all of the file would be the first', () => {
+    for (const text of ['user_group_id,name\racme,"Acme"', 'name,user_group_id\racme'])
+      assert.throws(() => parseCsvHeader(text), { remedy: 'End the lines with LF or CRLF.' })
+  })
 })
 
 describe('a file cut into records', () => {

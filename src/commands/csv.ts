@@ -33,6 +33,9 @@ export function csvRecord(cells: readonly string[]): string {
 
 /** The names of the columns, from the first record. */
 export function parseCsvHeader(text: string): string[] {
+  // With other line ends the whole file is one line, and nothing of it would be imported.
+  if (/[^\P{Cc}\t]/u.test(text))
+    throw new OperatorError('The first line has control characters in it.', 'End the lines with LF or CRLF.')
   const columns = parseCsvRecord(text)
   const problem =
     columns === undefined
