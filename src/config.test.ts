@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { resolve } from 'node:path'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
 import { type Config, ConfigError, type Environment, logLevels, readConfig, settings } from './config.ts'
 
@@ -165,6 +167,20 @@ describe('the settings', () => {
       assert.deepEqual(readConfig({ ...beside, [name]: '' }), readConfig({ ...beside }))
     })
   }
+
+  it('lead through links to the file of a database, there or not, and to the master key beside the first of them', (t) => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ugs-links-')))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const [link, second, file] = [join(folder, 'data/link.db'), join(folder, 'second.db'), join(folder, 'real.db')]
+    mkdirSync(join(folder, 'data'))
+    symlinkSync('../second.db', link)
+    symlinkSync(file, second)
+    const { database, masterKey } = readConfig({ DATABASE_URL: `sqlite:${link}` })
+    assert.deepEqual(database, { engine: 'sqlite', path: file })
+    assert.deepEqual(masterKey, { kind: 'file', path: join(folder, 'data/master.key'), besideDatabase: file })
+    symlinkSync(link, file)
+    assert.equal(readConfig({ DATABASE_URL: `sqlite:${link}` }).database.engine, 'sqlite', 'not even in a circle')
+  })
 
   it('have a default for each, which needs no database server and no secret', () => {
     const database = resolve('data/user-groups.db')

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { OperatorError } from './operator-error.ts'
 import type { DatabaseLocation } from './store/open.ts'
 import { postgresServers } from './store/postgres-url.ts'
+import { behindLinks } from './store/sqlite-presence.ts'
 import { isVisibleAscii } from './tokens/format.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -92,11 +93,11 @@ export function readConfig(environment: Environment): Config {
     }
   }
 
-  const database = read('DATABASE_URL', parseDatabase, parseDatabase('sqlite:./data/user-groups.db'))
+  const named = read('DATABASE_URL', parseDatabase, parseDatabase('sqlite:./data/user-groups.db'))
   const config: Config = {
     port: read('PORT', (text) => integer(text, 0, 65535, 'a port number'), 8080),
     host: read('HOST', String, '127.0.0.1'),
-    database,
+    database: named.engine === 'sqlite' ? { ...named, path: behindLinks(named.path) } : named,
     masterKey: { kind: 'missing' },
     apiToken: read('UGS_API_TOKEN', parseApiToken, undefined),
     workers: read('UGS_WORKERS', (text) => integer(text, 1, 64, 'a number of processes'), 1),
@@ -110,7 +111,7 @@ export function readConfig(environment: Environment): Config {
   const keyFile = read('UGS_MASTER_KEY_FILE', (text) => resolve(text), undefined)
   if (environment.UGS_MASTER_KEY && environment.UGS_MASTER_KEY_FILE)
     problems.push('UGS_MASTER_KEY: set either this or UGS_MASTER_KEY_FILE, not both')
-  config.masterKey = masterKeySource(keys, keyFile, database)
+  config.masterKey = masterKeySource(keys, keyFile, named)
   if (config.masterKey.kind === 'missing' && !environment.UGS_MASTER_KEY)
     problems.push(
       'UGS_MASTER_KEY: required with PostgreSQL; make one with: node -p "crypto.randomBytes(32).toString(\'base64\')"',
@@ -148,12 +149,12 @@ export function parseMasterKeys(text: string): Buffer[] {
 function masterKeySource(
   keys: Buffer[] | undefined,
   keyFile: string | undefined,
-  database: DatabaseLocation,
+  named: DatabaseLocation,
 ): MasterKeySource {
   if (keys) return { kind: 'value', keys }
   if (keyFile) return { kind: 'file', path: keyFile }
-  if (database.engine === 'sqlite')
-    return { kind: 'file', path: resolve(database.path, '../master.key'), besideDatabase: database.path }
+  if (named.engine === 'sqlite')
+    return { kind: 'file', path: resolve(named.path, '../master.key'), besideDatabase: behindLinks(named.path) }
   return { kind: 'missing' }
 }
 

@@ -1,5 +1,20 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { OperatorError } from '../operator-error.ts'
+
+/** As many as Linux follows: then they lead in a circle. */
+const mostLinks = 40
+
+/** The file that a link leads to, even if it is not there yet: SQLite keeps its -wal and -shm files beside that one. */
+export function behindLinks(path: string, most = mostLinks): string {
+  if (most === 0) return path
+  try {
+    return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)), most - 1)
+  } catch {
+    // It is no link.
+    return path
+  }
+}
 
 /** Whether there is a database. Where only its log is left it throws: SQLite would begin anew and delete that. */
 export function isThere(path: string): boolean {
