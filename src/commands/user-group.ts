@@ -38,9 +38,9 @@ function addList(userGroup: Command): void {
     .option('--q <prefix>', 'only those whose id or name begins with it')
     .option('--limit <count>', 'how many at most', parseLimit, 100)
     .addHelpText('after', example('ugs user-group list --q acme'))
-    .action(async (options: TeamOptions & { q?: string; limit: number }) => {
-      const { items: groups, more } = await listPages<Listed>(options.team, 'user_group.list', 'user_groups', options)
-      if (options.json) printJson(groups)
+    .action(async ({ team, json, ...wanted }: TeamOptions & { q?: string; limit: number }) => {
+      const { items: groups, more } = await listPages<Listed>(team, 'user_group.list', 'user_groups', wanted)
+      if (json) printJson(groups)
       else {
         const rows = groups.map((group) => [
           ...[group.provided_id, group.name, group.disabled ? 'disabled' : 'active'],

@@ -40,7 +40,7 @@ function pagesBy<Place>({ first, written, parse }: Order<Place>) {
   // Not to be made up by callers, so it looks like nothing.
   const cursorTo = (place: Place) => Buffer.from(`after ${written(place)}`).toString('base64url')
   const placeOf = (cursor: string) => {
-    const [, text = ''] = /^after (.+)$/u.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+    const [, text = ''] = /^after (.+)$/su.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
     const place = parse(text)
     if (place === undefined || cursorTo(place) !== cursor) throw invalid('cursor', 'must be a next_cursor of this list')
     return place

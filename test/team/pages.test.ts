@@ -12,7 +12,7 @@ interface Listed {
 }
 
 const lists = [
-  { field: 'schemas', body: () => ({ id: `Schéma ${randomUUID()}` }) },
+  { field: 'schemas', body: () => ({ id: `é\u2028${randomUUID()}${'😀'.repeat(217)}` }) },
   { field: 'data_sources', body: () => ({ schema_id: 'sales' }) },
   { field: 'api_tokens', body: () => ({ name: 'ci', scopes: ['verify'] }) },
 ]
