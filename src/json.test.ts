@@ -99,6 +99,14 @@ describe('parseJson', () => {
       assert.equal(inexactNumber((parseJson(`{"id":${number}}`) as { id: unknown }).id), number)
   })
 
+  it('is not held up by a number of many digits, wherever its zeros stand', () => {
+    const zeros = '0'.repeat(60_000)
+    const before = process.cpuUsage()
+    for (const number of [`1.${zeros}1`, `1${zeros}1e-60001`, `1.${zeros}`, `0.${zeros}1`]) parseJson(`[${number}]`)
+    const { user } = process.cpuUsage(before)
+    assert.ok(user < 2_000_000, `${user} µs`)
+  })
+
   it('reads everything else as it was written', () => {
     const isRead = (text: string) => assert.equal(JSON.stringify(parseJson(text)), text)
     fc.assert(fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => isRead(JSON.stringify(value))))

@@ -68,9 +68,16 @@ function decimal(source: string): string {
   const [mantissa = '', exponent = '0'] = source.replace(/^-/, '').split(/e/i)
   const [whole = '', fraction = ''] = mantissa.split('.')
   const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
+  const significant = withoutLastZeros(digits)
   if (significant === '') return '0'
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+}
+
+/** Not by /0+$/, which looks for the end anew from every zero there is: a body full of them would take minutes. */
+function withoutLastZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return digits.slice(0, end)
 }
 
 /** A field's path as a person would write it: `mapping.sales`, `properties["a b"]`. A token in it is not repeated. */

@@ -68,6 +68,17 @@ describe('what the service remembers', () => {
     )
   })
 
+  it('has a limit for long names as for large answers', () => {
+    const memory = new Memory(() => 1)
+    memory.refresh()
+    const name = (index: number) => String(index).padStart(100_000, '-')
+    const entries = 250
+    for (let index = 0; index < entries; index += 1) memory.recall('caller', 0, name(index), () => ({ index }))
+    const kept = Array.from({ length: entries }, (_, index) => memory.recall('caller', 0, name(index), () => undefined))
+    const count = kept.filter((found) => found !== undefined).length
+    assert.ok(count > 80 && count < 200, String(count))
+  })
+
   it('is nothing that was not there', () => {
     const memory = new Memory(() => 1)
     memory.refresh()

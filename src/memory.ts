@@ -62,7 +62,7 @@ export class Memory {
       // Another request may have found a change while we waited: then this was read too early to be kept. A change that
       // nobody has found yet takes this with it when it is found.
       if (value !== undefined && asOf === this.#asOf)
-        this.#answers.offer(key, () => ({ kind, teamId, name, value, size: sizeOfEntry + sizeOf(value) }))
+        this.#answers.offer(key, () => ({ kind, teamId, name, value, size: sizeOfEntry + name.length + sizeOf(value) }))
       return value
     })
   }

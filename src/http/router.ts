@@ -78,11 +78,10 @@ export function queryOf(target: string): Record<string, string | string[]> {
   } catch {
     throw new ServiceError('invalid_request', { message: 'The query is not valid percent-encoding.' })
   }
-  const query = new URLSearchParams(text)
-  const names = new Set(query.keys())
+  const byName = Map.groupBy(new URLSearchParams(text), ([name]) => name)
   return Object.fromEntries(
-    [...names].map((name) => {
-      const [first = '', ...more] = query.getAll(name)
+    [...byName].map(([name, entries]) => {
+      const [first = '', ...more] = entries.map(([, value]) => value)
       return [name, more.length === 0 ? first : [first, ...more]]
     }),
   )
