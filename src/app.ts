@@ -33,7 +33,7 @@ export function buildApp(options: AppOptions): Server {
   const routes = operations.map((operation) => routeOf(operation, service))
   return createHttpServer({
     router: new Router([...routes, scrape, ...documentRoutes(operations, version)]),
-    authenticate: authenticator(service, limits),
+    authenticator: authenticator(service, limits),
     requestId: requestIds((text, authorization) => holdsSecret(text, authorization, configuredToken)),
     onArrived: () => service.memory.refresh(),
     log,

@@ -13,16 +13,20 @@ export interface Limits {
   authFailureLimit: number
 }
 
-/**
- * Throws, or returns at once when the caller is remembered. Otherwise the caller is admitted when the promise says so; if
- * `exchange.caller` is set before that, it is who the caller was when last seen.
- */
-export type Authenticate = (exchange: Exchange, scope: Scope) => Soon<void>
+export interface Authenticator {
+  /**
+   * Throws, or returns at once when the caller is remembered. Otherwise the caller is admitted when the promise says so;
+   * if `exchange.caller` is set before that, it is who the caller was when last seen.
+   */
+  admit(exchange: Exchange, scope: Scope): Soon<void>
+  /** Once a body has come that took its time: the API token may have ended meanwhile. */
+  readmit(exchange: Exchange): Soon<void>
+}
 
 const challenge = { 'WWW-Authenticate': 'Token' }
 
 /** Decides who is calling, before the body is read, with one look-up by the keyed hash of the API token. */
-export function authenticator({ store, tokens, memory, clock }: Service, limits: Limits): Authenticate {
+export function authenticator({ store, tokens, memory, clock }: Service, limits: Limits): Authenticator {
   const failures = new AuthFailures(limits.authFailureLimit)
   const rates = limits.rateLimit > 0 ? new RequestRates(limits.rateLimit) : undefined
 
@@ -34,10 +38,15 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
     return new ServiceError(code, { headers: challenge })
   }
 
-  const admit = (exchange: Exchange, scope: Scope, caller: Caller | undefined): void => {
-    const now = clock.now()
+  const recognise = (exchange: Exchange, caller: Caller | undefined, now: number): Caller => {
     if (caller === undefined || !isUsable(caller, now)) throw refusal(exchange, 'invalid_api_token')
     exchange.caller = caller
+    return caller
+  }
+
+  const admitAs = (exchange: Exchange, scope: Scope, found: Caller | undefined): void => {
+    const now = clock.now()
+    const caller = recognise(exchange, found, now)
     uses.note(caller, now)
     const rate = rates?.take(caller.id, now)
     if (rate) exchange.addHeaders(rate.headers)
@@ -52,12 +61,24 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
   /** Who it was before, by the header, where nothing tells whether that still holds. */
   const acquainted = new Acquainted()
 
-  return (exchange, scope) => {
-    const header = exchange.request.headers.authorization ?? ''
-    const found = memory.recall('caller', 0, header, () => find(exchange, header))
-    if (!(found instanceof Promise)) return admit(exchange, scope, found)
-    exchange.caller = acquainted.get(header)?.caller ?? null
-    return found.then((caller) => admit(exchange, scope, caller))
+  return {
+    admit(exchange, scope) {
+      const header = headerOf(exchange)
+      const found = recall(exchange, header)
+      if (!(found instanceof Promise)) return admitAs(exchange, scope, found)
+      exchange.caller = acquainted.get(header)?.caller ?? null
+      return found.then((caller) => admitAs(exchange, scope, caller))
+    },
+    readmit(exchange) {
+      memory.refresh()
+      return after(recall(exchange, headerOf(exchange)), (caller) => {
+        recognise(exchange, caller, clock.now())
+      })
+    },
+  }
+
+  function recall(exchange: Exchange, header: string): Soon<Caller | undefined> {
+    return memory.recall('caller', 0, header, () => find(exchange, header))
   }
 
   function find(exchange: Exchange, header: string): Soon<Caller | undefined> {
@@ -73,6 +94,10 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
     const token = /^token +([\x21-\x7e]+)$/i.exec(header)?.[1]
     return token === undefined ? 'malformed' : tokens.lookupApiToken(token)
   }
+}
+
+function headerOf({ request }: Exchange): string {
+  return request.headers.authorization ?? ''
 }
 
 const mostAcquainted = 1_000

@@ -24,6 +24,8 @@ export class Exchange {
   admission: Promise<void> | undefined
   /** No other request is read from the connection. */
   isLast: boolean
+  /** The client sends the body only when it is asked to. */
+  awaitsContinue = false
   /** The request broke off, which was answered as the last thing on the connection. */
   isBroken = false
   /** How much of the answer has not been given to the connection yet. */

@@ -205,7 +205,7 @@ async function serve(t: TestContext, content: Answer['content'], options: Partia
 async function listen(t: TestContext, content: Answer['content'], options: Partial<ServerOptions>): Promise<Server> {
   const server = createHttpServer({
     router: new Router([{ ...route, answer: () => ({ type: 'text/plain', content }) }]),
-    authenticate: () => undefined,
+    authenticator: { admit: () => undefined, readmit: () => undefined },
     requestId: () => 'one',
     onArrived() {},
     log: pino({ level: 'silent' }),

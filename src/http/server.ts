@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
 import { Together } from '../together.ts'
 import { Arrivals } from './arrivals.ts'
-import type { Authenticate } from './authenticate.ts'
+import type { Authenticator } from './authenticate.ts'
 import { hasBody, readBody } from './body.ts'
 import { mindAllWhenClosing } from './closing.ts'
 import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
@@ -20,7 +20,7 @@ import { hangUpOnSlowReaders } from './slow-readers.ts'
 
 export interface ServerOptions {
   router: Router<Route>
-  authenticate: Authenticate
+  authenticator: Authenticator
   requestId(request: IncomingMessage): string
   /** After requests have arrived, and before any of them is served. */
   onArrived(): void
@@ -62,7 +62,7 @@ const settings = {
  * that saves the second of two round trips. Nothing is answered and nothing written before the caller is admitted.
  */
 export function createHttpServer(options: ServerOptions): Server {
-  const { router, authenticate, requestId, onArrived, log, onAnswered } = options
+  const { router, authenticator, requestId, onArrived, log, onAnswered } = options
   const underWay = new ExchangesUnderWay()
 
   // All take a step before any takes the next: one by one they would cost half as much again.
@@ -92,9 +92,12 @@ export function createHttpServer(options: ServerOptions): Server {
     else brief.add(exchange)
   }
 
-  const server = createServer(settings, (request, response) => {
+  const begin = (exchange: Exchange) => underWay.begin(exchange, () => arrange(exchange))
+  const server = createServer(settings, (request, response) => begin(new Exchange(request, response)))
+  server.on('checkContinue', (request, response) => {
     const exchange = new Exchange(request, response)
-    underWay.begin(exchange, () => arrange(exchange))
+    exchange.awaitsContinue = true
+    begin(exchange)
   })
 
   function serve(exchange: Exchange): void {
@@ -103,8 +106,8 @@ export function createHttpServer(options: ServerOptions): Server {
       refuseWithoutHost(request)
       const { route, id } = router.find(request.method ?? '', request.url ?? '')
       exchange.operation = route.id
-      const waiting = route.scope === null ? undefined : authenticate(exchange, route.scope)
-      if (waiting !== undefined && exchange.caller === null)
+      const waiting = route.scope === null ? undefined : authenticator.admit(exchange, route.scope)
+      if (waiting !== undefined && (exchange.caller === null || exchange.awaitsContinue))
         waiting.then(() => receive(exchange, route, id)).catch((error) => fail(exchange, error))
       else {
         if (waiting !== undefined) awaitAdmission(exchange, waiting)
@@ -126,10 +129,24 @@ export function createHttpServer(options: ServerOptions): Server {
   function receive(exchange: Exchange, route: Route, id: string): void {
     const { request } = exchange
     if (route.takesBody) {
-      const done = (body: unknown) => perform(exchange, route, id, body)
+      const isWhole = request.complete
+      const done = (body: unknown) => {
+        if (isWhole) perform(exchange, route, id, body)
+        else performReadmitted(exchange, route, id, body)
+      }
       readBody(request, done, (error) => fail(exchange, error))
+      if (exchange.awaitsContinue && hasBody(request)) exchange.response.writeContinue()
     } else if (route.scope !== null && hasBody(request)) throw uncalledFor(exchange)
     else perform(exchange, route, id, undefined)
+  }
+
+  async function performReadmitted(exchange: Exchange, route: Route, id: string, body: unknown): Promise<void> {
+    try {
+      await authenticator.readmit(exchange)
+      perform(exchange, route, id, body)
+    } catch (error) {
+      fail(exchange, error)
+    }
   }
 
   function perform(exchange: Exchange, route: Route, id: string, body: unknown): void {

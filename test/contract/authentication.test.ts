@@ -6,6 +6,7 @@ import { type Answer, Caller } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { running } from '../support/running.ts'
 import { startService, testApiToken } from '../support/service-process.ts'
+import { SlowUpload } from '../support/slow-upload.ts'
 import { commandsBeside } from './commands.ts'
 import { assertError, assertFound, assertRotated } from './expectations.ts'
 import { RawConnection, requestText } from './raw-connection.ts'
@@ -139,6 +140,28 @@ for (const engine of engines)
       await elsewhere.close()
     })
 
+    it('refuses a request whose token was revoked, or expired, while its body was on the way', async () => {
+      const { id: toRevoke, token } = await makeApiToken('--scope', 'provision')
+      const expires = Date.now() + 2500
+      const expiring = await tokenWith('provision', new Date(expires).toISOString())
+      const ids = [randomUUID(), randomUUID(), randomUUID()] as const
+      const uploads = [
+        await SlowUpload.begin(service.url, ids[0], expiring),
+        await SlowUpload.begin(service.url, ids[1], token),
+        await SlowUpload.begin(service.url, ids[2]),
+      ] as const
+      await revokeApiToken(toRevoke)
+      await pause(Math.max(0, expires - Date.now()) + 5)
+      for (const upload of uploads) upload.finish()
+      for (const upload of uploads.slice(0, 2)) {
+        const { status, text } = await upload.answer
+        assert.equal(status, 401, text)
+        assert.equal(JSON.parse(text).error.code, 'invalid_api_token')
+      }
+      assert.equal((await uploads[2].answer).status, 200)
+      for (const [index, id] of ids.entries()) assertFound(await caller.getOrCreate(id), index < 2)
+    })
+
     it('lets provision and admin do both operations, and verify neither', async () => {
       for (const token of [provision, admin]) {
         const headers = { authorization: `Token ${token}` }
@@ -172,6 +195,9 @@ for (const engine of engines)
             await answerTo(requestText('GET', '/api/user', '', { ...headers, 'Content-Length': length })),
             code,
           )
+        // An invitation to send the body would come before the answer, and is no answer.
+        const asking = { ...headers, Expect: '100-continue', 'Content-Length': '1000' }
+        assertUnauthenticated(await answerTo(requestText('POST', '/api/user', '', asking)), code)
         for (const more of [{ 'Content-Type': 'text/plain' }, { 'Content-Encoding': 'gzip' }, {}])
           assertUnauthenticated(await answerTo(requestText('POST', '/api/user', '{"', { ...headers, ...more })), code)
       }

@@ -20,13 +20,13 @@ export class SlowUpload {
   }
 
   /** Returns when the service has the head and the first half, so that the request is under way there. */
-  static async begin(url: string, userGroupId: string): Promise<SlowUpload> {
+  static async begin(url: string, userGroupId: string, apiToken = testApiToken): Promise<SlowUpload> {
     const body = JSON.stringify({ user_group_id: userGroupId })
     const sending = request(`${url}/api/user`, {
       method: 'GET',
       agent: false,
       headers: {
-        authorization: `Token ${testApiToken}`,
+        authorization: `Token ${apiToken}`,
         'content-type': 'application/json',
         'content-length': body.length,
         // The service says "continue" once it has read the head: a moment one can wait for.
