@@ -11,6 +11,9 @@ export async function load(order: LoadOrder): Promise<LoadResult> {
   if (wrkCan(order)) return loadByWrk(order)
   const child = fork(generator)
   child.send(order)
-  const [result] = await once(child, 'message')
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new Error(`the load generator exited with ${code}`)
+  })
+  const [result] = await Promise.race([once(child, 'message'), failed])
   return result
 }

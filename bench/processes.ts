@@ -59,10 +59,10 @@ export function cpuMicroseconds(pid: number): number {
 
 /** Resident memory of a family, in MB. */
 export function residentMegabytes(pid: number): number {
-  const pages = family(pid).reduce((sum, member) => {
+  const kilobytes = family(pid).reduce((sum, member) => {
     return sum + Number(/Rss:\s+(\d+)/.exec(read(`/proc/${member}/smaps_rollup`))?.[1] ?? 0)
   }, 0)
-  return Math.round(pages / 1024)
+  return Math.round(kilobytes / 1024)
 }
 
 /** A process and all its descendants. */

@@ -2,7 +2,6 @@
 export interface Workload {
   name: string
   operation: 'lookup' | 'verify' | 'create' | 'rotate' | 'mix' | 'fixed'
-  groups: number
   spread: number
   apiToken: string
   /** Whether each request has a connection of its own, as those of many back ends have. */

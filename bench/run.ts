@@ -82,18 +82,17 @@ function loads(workers: number): Load[] {
 }
 
 function workloads(workers: number): Workload[] {
-  const common = { groups, apiToken }
-  const lookUp: Workload = { ...common, name: 'look-up', operation: 'lookup', spread: hot }
-  const reads: Workload[] = [lookUp, { ...common, name: 'verify', operation: 'verify', spread: hot }]
+  const lookUp: Workload = { apiToken, name: 'look-up', operation: 'lookup', spread: hot }
+  const reads: Workload[] = [lookUp, { apiToken, name: 'verify', operation: 'verify', spread: hot }]
   if (workers > 1) return reads
   const cold = reads.map((workload) => ({ ...workload, name: `${workload.name}, all groups`, spread: groups }))
   return [
     ...reads,
     { ...lookUp, name: 'look-up, a connection each', ownConnection: true },
     ...(groups > hot ? cold : []),
-    { ...common, name: 'create', operation: 'create', spread: hot },
-    { ...common, name: 'rotate', operation: 'rotate', spread: hot },
-    { ...common, name: 'mix 90/5/5', operation: 'mix', spread: hot },
+    { apiToken, name: 'create', operation: 'create', spread: hot },
+    { apiToken, name: 'rotate', operation: 'rotate', spread: hot },
+    { apiToken, name: 'mix 90/5/5', operation: 'mix', spread: hot },
   ]
 }
 
@@ -115,7 +114,7 @@ async function measurePeer(name: (typeof peers)[number]): Promise<void> {
   })
   if (peer === undefined) return
   try {
-    const workload: Workload = { name, operation: 'fixed', groups, spread: hot, apiToken, fixed: peer.request }
+    const workload: Workload = { name, operation: 'fixed', spread: hot, apiToken, fixed: peer.request }
     add(await measure(`peer: ${name}`, peer, bare, workload, effort, progress))
   } finally {
     await peer.stop()

@@ -29,7 +29,7 @@ const limits = {
 
 type Limit = (typeof limits)['published']
 
-const others: Workload = { name: 'others', operation: 'mix', groups: 0, spread: 50, apiToken: testApiToken }
+const others: Workload = { name: 'others', operation: 'mix', spread: 50, apiToken: testApiToken }
 
 export const greedy: Campaign = {
   promise: 'Slow and greedy clients starve nobody.',

@@ -5,7 +5,6 @@ export interface JsonSchema {
   type?: string | string[]
   const?: unknown
   enum?: unknown[]
-  anyOf?: JsonSchema[]
   items?: JsonSchema
   properties?: Record<string, JsonSchema>
   required?: string[]
@@ -46,7 +45,6 @@ export class TypePrinter {
   #members(schema: JsonSchema, indent: string): string[] {
     if (schema.const !== undefined) return [literal(schema.const)]
     if (schema.enum) return schema.enum.map(literal)
-    if (schema.anyOf) return schema.anyOf.map((each) => this.print(each, indent))
     const types = [schema.type ?? 'unknown'].flat()
     return types.map((type) => this.#plain(type, schema, indent))
   }

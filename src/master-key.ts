@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type MasterKeySource, parseMasterKeys } from './config.ts'
 import { OperatorError } from './operator-error.ts'
@@ -68,12 +68,12 @@ function createKeyFile(path: string): string {
 function linkIntoPlace(path: string): void {
   makeFolder(dirname(path))
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
   try {
+    writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
     linkSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    unlinkSync(draft)
+    rmSync(draft, { force: true })
   }
 }

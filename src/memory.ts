@@ -15,7 +15,7 @@ interface Remembered {
 
 /** In characters: some 24,000 answers of ordinary size. */
 const roomOfOneAge = 9 * 1024 * 1024
-/** What an entry takes beside the answer. */
+/** What an entry takes beside its name and the answer. */
 const sizeOfEntry = 200
 const hardlyAny = () => 0
 

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ApiToken, type Scope, scopes, state } from '../api-tokens/api-token.ts'
 import { addWithNewId } from '../api-tokens/new-id.ts'
+import { isoTime, isoTimeOrNull, timeOf } from '../clock.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseId, parseName, type TeamOptions } from './options.ts'
 import { table } from './table.ts'
@@ -105,8 +106,8 @@ function addScope(text: string, chosen: Scope[] = []): Scope[] {
 function parseExpiry(text: string): Expiry {
   const span = /^([1-9]\d{0,4})([dh])$/.exec(text)
   if (span) return (now) => now + Number(span[1]) * (span[2] === 'd' ? 86_400_000 : 3_600_000)
-  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw new InvalidArgumentError('Write 90d, 12h, 2027-01-31 or 2027-01-31T00:00:00Z.')
+  const time = timeOf(text) ?? timeOf(`${text}T00:00:00Z`)
+  if (time === undefined) throw new InvalidArgumentError('Write 90d, 12h, 2027-01-31 or 2027-01-31T00:00:00Z.')
   return (now) => {
     if (time <= now) throw new OperatorError(`${text} is in the past.`, 'Choose a time to come.')
     return time
@@ -119,9 +120,9 @@ function forScripts(token: ApiToken, now: number) {
     name: token.name,
     scopes: token.scopes,
     state: state(token, now),
-    created_at: when(token.createdAt),
-    expires_at: token.expiresAt === null ? null : when(token.expiresAt),
-    revoked_at: token.revokedAt === null ? null : when(token.revokedAt),
-    last_used_at: token.lastUsedAt === null ? null : when(token.lastUsedAt),
+    created_at: isoTime(token.createdAt),
+    expires_at: isoTimeOrNull(token.expiresAt),
+    revoked_at: isoTimeOrNull(token.revokedAt),
+    last_used_at: isoTimeOrNull(token.lastUsedAt),
   }
 }

@@ -43,7 +43,7 @@ Example:
 async function backUp(database: string, target: string): Promise<void> {
   const bar = progressBar('Copying')
   try {
-    await withDraft(target, 0o600, async (draft) => {
+    await withDraft(target, async (draft) => {
       await copySqlite(database, draft, bar.show)
       await putInPlace(draft, target)
     })

@@ -1,4 +1,4 @@
-import type { FirstTeam } from '../store/store.ts'
+import type { Team } from '../teams/team.ts'
 
 export interface Greeting {
   version: string
@@ -7,7 +7,7 @@ export interface Greeting {
   /** Only when it has a port of its own. */
   metrics: string | undefined
   database: string
-  team: FirstTeam['team']
+  team: Team
   /** Only when this start made it. */
   freshToken: string | undefined
 }

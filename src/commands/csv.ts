@@ -37,18 +37,15 @@ export function parseCsvHeader(text: string): string[] {
   if (/[^\P{Cc}\t]/u.test(text))
     throw new OperatorError('The first line has control characters in it.', 'End the lines with LF or CRLF.')
   const columns = parseCsvRecord(text)
-  const problem =
-    columns === undefined
-      ? 'has quotes in the wrong places'
-      : !columns.includes('user_group_id')
-        ? 'names no column user_group_id'
-        : new Set(columns).size < columns.length
-          ? 'names a column twice'
-          : undefined
-  if (columns === undefined || problem !== undefined)
-    throw new OperatorError(
-      `The first line ${problem}.`,
-      'Begin the file with a line such as: user_group_id,name,mapping,properties',
-    )
+  if (columns === undefined) throw badHeader('has quotes in the wrong places')
+  if (!columns.includes('user_group_id')) throw badHeader('names no column user_group_id')
+  if (new Set(columns).size < columns.length) throw badHeader('names a column twice')
   return columns
+}
+
+function badHeader(problem: string): OperatorError {
+  return new OperatorError(
+    `The first line ${problem}.`,
+    'Begin the file with a line such as: user_group_id,name,mapping,properties',
+  )
 }

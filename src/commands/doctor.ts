@@ -41,7 +41,7 @@ function describe({ check, ok, finding, remedy }: Finding): string {
 /** Each check builds on the one before; the first that fails ends the examination. */
 async function examine(): Promise<Finding[]> {
   const findings: Finding[] = []
-  const check = async <T>(name: string, look: () => Promise<{ finding: string; remedy?: string; value: T }>) => {
+  const check = async <T>(name: string, look: () => Promise<{ finding: string; remedy?: string; value?: T }>) => {
     try {
       const { value, ...good } = await look()
       findings.push({ check: name, ok: true, ...good })
@@ -68,7 +68,7 @@ async function examine(): Promise<Finding[]> {
 
 async function examineDatabase({ database }: Config) {
   if (database.engine === 'sqlite' && !isThere(database.path))
-    return { value: undefined, finding: `${database.path} will be made at the first start.` }
+    return { finding: `${database.path} will be made at the first start.` }
   const store = await openStore(database, { clock: systemClock, upgrade: false, check: 'thorough' })
   const whole = database.engine === 'sqlite' ? ', the file is whole' : ''
   return { value: store, finding: `${database.engine} answers${whole}; its schema is current.` }
@@ -81,13 +81,12 @@ async function examineKeys({ masterKey }: Config, store: Store) {
     throw new OperatorError(`Others on this machine may read ${masterKey.path}.`, `Run: chmod 600 ${masterKey.path}`)
   if (!(await store.keys.all()).has(ring.newestId)) {
     const { message, remedy } = newKey(ring)
-    return { value: ring, finding: message, remedy }
+    return { finding: message, remedy }
   }
   const old = await store.keys.countSealedByOthers(ring.newestId)
   const finding = `Master key ${ring.newestId} opens what is stored.`
-  if (old === 0) return { value: ring, finding }
+  if (old === 0) return { finding }
   return {
-    value: ring,
     finding: `${finding} An older key still seals ${counted(old, 'value')}.`,
     remedy: 'Run: ugs keys rotate',
   }
@@ -112,7 +111,6 @@ async function examineApiTokens(store: Store) {
       `Run: ugs api-token create NAME --team ${idle[0]}`,
     )
   return {
-    value: true,
     finding: `${teams.length === 1 ? 'The team has' : `All ${teams.length} teams have`} one that works.`,
   }
 }

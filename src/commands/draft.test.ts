@@ -20,7 +20,7 @@ describe('a draft', () => {
     const { folder, target } = newTarget(t)
     const [one, other] = await Promise.all(
       ['one', 'other'].map((text) =>
-        withDraft(target, 0o600, async (draft) => {
+        withDraft(target, async (draft) => {
           assert.equal(statSync(draft).mode & 0o777, 0o600)
           await appendFile(draft, text)
           await appendFile(`${draft}-journal`, text)
@@ -34,14 +34,14 @@ describe('a draft', () => {
 
   it('is gone too when its use fails, or the process is ended by a signal', async (t) => {
     const { folder, target } = newTarget(t)
-    const failing = withDraft(target, 0o600, () => Promise.reject(new Error('no room')))
+    const failing = withDraft(target, () => Promise.reject(new Error('no room')))
     await assert.rejects(failing, /no room/)
     assert.deepEqual(readdirSync(folder), [])
     const { signal } = spawnSync(process.execPath, [
       '--input-type=module',
       '--eval',
       `import { withDraft } from ${JSON.stringify(new URL('draft.ts', import.meta.url))}
-      await withDraft(${JSON.stringify(target)}, 0o600, async () => {
+      await withDraft(${JSON.stringify(target)}, async () => {
         process.kill(process.pid, 'SIGTERM')
         await new Promise((resolve) => setTimeout(resolve, 60_000))
       })`,
@@ -57,7 +57,7 @@ describe('a draft', () => {
     it(`is put in place on ${disk}, but over nothing that is there`, async (t) => {
       const { folder, target } = newTarget(t)
       const put = (text: string, to: string) =>
-        withDraft(to, 0o600, async (draft) => {
+        withDraft(to, async (draft) => {
           await appendFile(draft, text)
           await putInPlace(draft, to, link)
         })

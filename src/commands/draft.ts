@@ -8,10 +8,10 @@ const besideDatabase = ['', '-journal', '-wal', '-shm']
 const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 /**
- * A new file beside `target` for `use` to fill and put in place, gone when that is over. Its name is like no other: who
- * works at the same target has another, and one that a killed run has left is in nobody's way.
+ * A new file beside `target`, its owner's alone, for `use` to fill and put in place, gone when that is over. Its name is
+ * like no other: who works at the same target has another, and one that a killed run has left is in nobody's way.
  */
-export async function withDraft<T>(target: string, mode: number, use: (draft: string) => Promise<T>): Promise<T> {
+export async function withDraft<T>(target: string, use: (draft: string) => Promise<T>): Promise<T> {
   const draft = `${target}.${randomBytes(4).toString('hex')}.part`
   const remove = () => {
     for (const more of besideDatabase) rmSync(draft + more, { force: true })
@@ -20,7 +20,7 @@ export async function withDraft<T>(target: string, mode: number, use: (draft: st
     remove()
     process.kill(process.pid, signal)
   }
-  await (await open(draft, 'wx', mode)).close()
+  await (await open(draft, 'wx', 0o600)).close()
   for (const signal of endings) process.once(signal, endBy)
   try {
     return await use(draft)

@@ -49,17 +49,21 @@ async function rotateKeys({ store, tokens }: Service) {
   const bar = progressBar('Sealing')
   const total = await store.keys.countSealedByOthers(key)
   let resealed = 0
-  for (const purpose of sealPurposes) {
-    let last: number | string = purpose === 'user_group.token' ? 0 : ''
-    for (;;) {
-      const rows = await store.keys.sealedByOthers(purpose, key, last, batch)
-      if (rows.length === 0) break
-      resealed += await store.keys.reseal(rows.map((row) => ({ ...row, fresh: tokens.seal(opened(row, tokens), row) })))
-      last = rows.at(-1)?.id ?? last
-      bar.show(resealed, total)
+  try {
+    for (const purpose of sealPurposes) {
+      let last: number | string = purpose === 'user_group.token' ? 0 : ''
+      for (;;) {
+        const rows = await store.keys.sealedByOthers(purpose, key, last, batch)
+        if (rows.length === 0) break
+        const fresh = rows.map((row) => ({ ...row, fresh: tokens.seal(opened(row, tokens), row) }))
+        resealed += await store.keys.reseal(fresh)
+        last = rows.at(-1)?.id ?? last
+        bar.show(resealed, total)
+      }
     }
+  } finally {
+    bar.end()
   }
-  bar.end()
   const retired = await store.keys.retireOthers(key)
   const known = new Set([...retired, ...(await store.keys.all()).keys()])
   return { key, resealed, retired, unused: tokens.keyIds.filter((id) => !known.has(id)) }

@@ -21,8 +21,9 @@ export async function serveMetrics(
       return
     }
     try {
+      const figures = await collect()
       const headers = { 'Content-Type': contentType, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
-      response.writeHead(200, headers).end(await collect())
+      response.writeHead(200, headers).end(figures)
     } catch {
       response.writeHead(503).end()
     }

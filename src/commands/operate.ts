@@ -1,4 +1,3 @@
-import { scopes } from '../api-tokens/api-token.ts'
 import { type TeamOperation, Written } from '../http/operation.ts'
 import { validator } from '../http/validate.ts'
 import { operations } from '../operations.ts'
@@ -25,7 +24,7 @@ export async function operate(
   const answer = await operation.handle({
     body: operation.body && validator(operation.body, 'The input')(body),
     query: operation.query && validator(operation.query, 'The options')(query ?? {}),
-    ...{ id, team, teamId, tokens, memory, clock, caller: terminal(teamId) },
+    ...{ id, team, teamId, tokens, memory, clock },
   })
   return answer instanceof Written ? answer.reply : answer
 }
@@ -34,10 +33,4 @@ function operationNamed(id: string): TeamOperation {
   const found = operations.find((operation) => operation.id === id)
   if (found === undefined || found.scope === null) throw new Error(`there is no operation ${id}`)
   return found
-}
-
-/** Who has the settings and the master key may do everything. */
-function terminal(teamId: number) {
-  const times = { createdAt: 0, expiresAt: null, revokedAt: null, lastUsedAt: null }
-  return { id: 0, teamId, name: 'terminal', scopes, ...times }
 }

@@ -11,13 +11,11 @@ const anotherFile = 'Choose another file for --refused.'
 /** Tells which lines were refused, and why; never what stood there, which may be a token. */
 export class Refusals {
   readonly #file: WriteStream | undefined
-  #failure: unknown
 
   private constructor(file: WriteStream | undefined) {
     this.#file = file
-    this.#file?.on('error', (error) => {
-      this.#failure = error
-    })
+    // `end` tells of it; unheard, it would end the process.
+    this.#file?.on('error', () => {})
   }
 
   /** Before anything is imported, so that what is refused can be told; never over what is to be read. */
@@ -27,9 +25,7 @@ export class Refusals {
     if (there?.isFile() && there.dev === input.dev && there.ino === input.ino)
       throw new OperatorError(`${file} is the file that is imported.`, anotherFile)
     const stream = createWriteStream(file)
-    await once(stream, 'open').catch((error: Error) => {
-      throw unwritable(error, error)
-    })
+    await once(stream, 'open').catch(unwritable)
     return new Refusals(stream)
   }
 
@@ -41,12 +37,10 @@ export class Refusals {
   async end(): Promise<void> {
     if (this.#file === undefined) return
     this.#file.end()
-    await finished(this.#file).catch((error: Error) => {
-      throw unwritable(error, this.#failure)
-    })
+    await finished(this.#file).catch(unwritable)
   }
 }
 
-function unwritable({ message }: Error, cause: unknown): OperatorError {
-  return new OperatorError(`The refused lines cannot be written: ${message}.`, anotherFile, cause)
+function unwritable(error: Error): never {
+  throw new OperatorError(`The refused lines cannot be written: ${error.message}.`, anotherFile, error)
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { copyFile, open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { systemClock } from '../clock.ts'
+import { isoTime, systemClock } from '../clock.ts'
 import { type MasterKeySource, readConfig } from '../config.ts'
 import { loadKeyRing } from '../master-key.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -73,7 +73,7 @@ function existingKeys(source: MasterKeySource): KeyRing {
 async function restore(copy: string, path: string, ring: KeyRing): Promise<string | null> {
   try {
     makeFolder(dirname(path))
-    return await withDraft(path, 0o600, async (draft) => {
+    return await withDraft(path, async (draft) => {
       await copyFile(copy, draft)
       chmodSync(draft, 0o600)
       await prove(draft, copy, ring)
@@ -108,7 +108,7 @@ async function prove(draft: string, copy: string, ring: KeyRing): Promise<void> 
  * database, and spoil it.
  */
 function replace(path: string, draft: string): string | null {
-  const aside = `${path}.before-${new Date(systemClock.now()).toISOString().replaceAll(':', '-')}`
+  const aside = `${path}.before-${isoTime(systemClock.now()).replaceAll(':', '-')}`
   const hasLog = existsSync(`${path}-wal`)
   const swap = () => {
     if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${aside}-wal`)

@@ -1,3 +1,4 @@
+import { isoTimeOrNull } from '../clock.ts'
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
 import { remedyFor } from '../store/sqlite-errors.ts'
@@ -38,12 +39,12 @@ export function say(text: string): void {
 }
 
 /** Colour only where somebody looks. */
-export function red(text: string): string {
+function red(text: string): string {
   return process.stderr.isTTY && !process.env.NO_COLOR ? `\x1b[31m${text}\x1b[0m` : text
 }
 
 export function when(time: number | null): string {
-  return time === null ? '-' : new Date(time).toISOString()
+  return isoTimeOrNull(time) ?? '-'
 }
 
 /** A bar on a terminal; nothing elsewhere, where it would be noise. */

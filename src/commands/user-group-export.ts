@@ -31,7 +31,7 @@ export function addUserGroupExport(userGroup: Command): void {
     .addHelpText(
       'after',
       `
-Groups that change meanwhile are written as they were before or after. A file with tokens can be read by you alone.
+Groups that change meanwhile are written as they were before or after. The file can be read by you alone.
 ${example('ugs user-group export customers.jsonl')}`,
     )
     .action(async (file: string, options: ExportOptions, command: Command) => {
@@ -39,7 +39,7 @@ ${example('ugs user-group export customers.jsonl')}`,
       await withService(async (service) => {
         const lines = new ExportedLines(service, (await teamNamed(service, options.team)).id, format, options)
         if (file === '-') return pipeToStdout(lines)
-        await writeNewFile(resolve(file), lines, options.withTokens ? 0o600 : 0o666)
+        await writeNewFile(resolve(file), lines)
         if (options.json) printJson({ file: resolve(file), exported: lines.count })
         else print(`${counted(lines.count, 'user group')} exported to ${resolve(file)}.`)
       })
@@ -66,18 +66,21 @@ class ExportedLines implements AsyncIterable<string> {
     const columns = fileFields.filter((field) => field !== 'token' || this.#withTokens)
     const total = await userGroups.count()
     const bar = progressBar('Exporting')
-    if (this.#format === 'csv') yield `${csvRecord(columns)}\n`
-    for (let after: number | null = 0; after !== null; ) {
-      const { records, next }: { records: ImportRecord[]; next: number | null } = await this.#page(after)
-      const lines = records.map((record) =>
-        this.#format === 'csv' ? csvLine(record, columns) : JSON.stringify(record),
-      )
-      if (lines.length > 0) yield `${lines.join('\n')}\n`
-      this.count += lines.length
-      bar.show(this.count, Math.max(total, this.count))
-      after = next
+    try {
+      if (this.#format === 'csv') yield `${csvRecord(columns)}\n`
+      for (let after: number | null = 0; after !== null; ) {
+        const { records, next }: { records: ImportRecord[]; next: number | null } = await this.#page(after)
+        const lines = records.map((record) =>
+          this.#format === 'csv' ? csvLine(record, columns) : JSON.stringify(record),
+        )
+        if (lines.length > 0) yield `${lines.join('\n')}\n`
+        this.count += lines.length
+        bar.show(this.count, Math.max(total, this.count))
+        after = next
+      }
+    } finally {
+      bar.end()
     }
-    bar.end()
   }
 
   async #page(after: number): Promise<{ records: ImportRecord[]; next: number | null }> {
@@ -114,10 +117,10 @@ async function pipeToStdout(lines: ExportedLines): Promise<void> {
 }
 
 /** Made aside and put in place then: the file is there whole, or not at all. */
-async function writeNewFile(target: string, lines: ExportedLines, mode: number): Promise<void> {
+async function writeNewFile(target: string, lines: ExportedLines): Promise<void> {
   if (existsSync(target)) throw existsAlready(target)
   try {
-    await withDraft(target, mode, async (draft) => {
+    await withDraft(target, async (draft) => {
       await pipeline(Readable.from(lines), createWriteStream(draft, { flush: true }))
       await putInPlace(draft, target)
     })

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 
-export const fileFormats = ['jsonl', 'csv'] as const
+const fileFormats = ['jsonl', 'csv'] as const
 export type FileFormat = (typeof fileFormats)[number]
 
 /** What there is of a user group in a file, in the order an export writes it. */

@@ -4,8 +4,6 @@ import { sealConnection } from './connection.ts'
 import { noDataSource } from './data-source.ts'
 import { DataSourceOut, DataSourcePatch, exampleDataSource, presentDataSource } from './schema.ts'
 
-const changeable = ['schema_id', 'provided_id', 'name', 'kind', 'connection']
-
 export const updateDataSource = operation({
   id: 'data_source.update',
   method: 'PATCH',
@@ -23,7 +21,7 @@ export const updateDataSource = operation({
     },
   },
   async handle({ id, body, team, teamId, tokens, clock }) {
-    refuseEmptyPatch(body, changeable)
+    refuseEmptyPatch(body, DataSourcePatch)
     const { provided_id: providedId, schema_id: schemaId, name, kind, connection } = body
     const change = {
       ...(providedId !== undefined && { providedId }),

@@ -47,8 +47,8 @@ function section(declared: Operation): string {
 <p>${escaped(declared.summary)} ${scope}</p>
 ${query ? `<h3>Query</h3>${fields(query)}` : ''}
 ${body ? `<h3>Body</h3>${fields(body)}` : ''}
-${declared.example?.body ? `<h3>Example</h3><pre>${pretty(declared.example.body)}</pre>` : ''}
-<h3>Answer</h3><pre>${pretty({ success: 1, ...declared.example?.reply })}</pre>
+${declared.example.body ? `<h3>Example</h3><pre>${pretty(declared.example.body)}</pre>` : ''}
+<h3>Answer</h3><pre>${pretty({ success: 1, ...declared.example.reply })}</pre>
 <h3>Errors</h3><table>${errorCodes(declared).map(errorRow).join('')}</table></section>`
 }
 

@@ -1,4 +1,5 @@
-import { isoTime } from '../clock.ts'
+import type { TObject } from 'typebox'
+import { timeOf } from '../clock.ts'
 import { invalid, ServiceError } from '../errors.ts'
 import { Type } from './type.ts'
 
@@ -27,16 +28,14 @@ export function isPossibleId(id: string): boolean {
 }
 
 /** Refuses a change that changes nothing, whether nothing was sent or nothing known. */
-export function refuseEmptyPatch(body: object, fields: readonly string[]): void {
+export function refuseEmptyPatch(body: object, { properties }: TObject): void {
+  const fields = Object.keys(properties)
   if (fields.some((field) => Object.hasOwn(body, field))) return
   throw new ServiceError('invalid_request', { message: `Send at least one of ${fields.join(', ')}.` })
 }
 
-/** A time on the wire: ISO 8601 in UTC, to the millisecond at most. */
 export function parseTime(text: string, field: string): number {
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) ? Date.parse(text) : Number.NaN
-  // Date.parse takes 30 February for 1 March.
-  if (Number.isNaN(time) || !isoTime(time).startsWith(text.slice(0, 10)))
-    throw invalid(field, 'must be a time such as "2099-12-31T23:59:59Z"')
+  const time = timeOf(text)
+  if (time === undefined) throw invalid(field, 'must be a time such as "2099-12-31T23:59:59Z"')
   return time
 }

@@ -6,7 +6,7 @@ it('a duration is counted in its bucket and in all above, by operation', async (
   const metrics = new Metrics(() => ({ commits: 7, connections: 3, idle: 2, waiting: 1 }))
   for (const seconds of [0.001, 0.002, 20]) metrics.count('token.verify', 200, seconds)
   metrics.count('token.verify', 400, 0.5)
-  metrics.count('none', 400)
+  metrics.count('none', 400, 0)
   const text = await metrics.registry.metrics()
   const shown = (name: string) => text.split('\n').filter((line) => line.startsWith(name))
   assert.deepEqual(shown('ugs_requests_total'), [

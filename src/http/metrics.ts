@@ -61,7 +61,7 @@ export class Metrics {
       })
   }
 
-  count(operation: string, status: number, seconds = 0): void {
+  count(operation: string, status: number, seconds: number): void {
     let tally = this.#tallies.get(operation)
     if (tally === undefined) {
       tally = new Tally()

@@ -75,12 +75,12 @@ function describeOperation(declared: Operation, components: Components): Json {
         }),
     parameters: [...pathParameters(declared.path), ...queryParameters(query)],
     ...(body && {
-      requestBody: { required: true, content: json(hoist(body, components), declared.example?.body) },
+      requestBody: { required: true, content: json(hoist(body, components), declared.example.body) },
     }),
     responses: {
       200: {
         description: 'Done.',
-        content: json(hoist(replySchema(declared), components), { success: 1, ...declared.example?.reply }),
+        content: json(hoist(replySchema(declared), components), { success: 1, ...declared.example.reply }),
       },
       ...errorResponses(errorCodes(declared), components),
     },

@@ -1,5 +1,5 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
-import type { Caller, Scope } from '../api-tokens/api-token.ts'
+import type { Scope } from '../api-tokens/api-token.ts'
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import type { Service } from '../service.ts'
@@ -19,10 +19,9 @@ export interface TeamContext<Body = undefined, Query = unknown> extends Pick<Ser
   id: string
   team: TeamStore
   teamId: number
-  caller: Caller
 }
 
-export type OpenContext = Pick<Service, 'store' | 'tokens' | 'clock'>
+export type OpenContext = Pick<Service, 'store' | 'tokens'>
 
 interface Declared {
   /** Names the operation in logs, metrics, the OpenAPI document and the client. */
@@ -36,7 +35,7 @@ interface Declared {
   /** The error codes it can give, beyond those every operation can. */
   errors: readonly ErrorCode[]
   /** A real call and its real answer: sent by a test, and shown in the docs. */
-  example?: Example
+  example: Example
 }
 
 export interface Example {
@@ -155,7 +154,7 @@ function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] 
     const query = readQuery(request.url ?? '')
     const { teamId } = caller
     const team = store.forTeam(teamId, caller.name, admission)
-    return after(declared.handle({ body, query, id, team, teamId, caller, tokens, memory, clock }), write)
+    return after(declared.handle({ body, query, id, team, teamId, tokens, memory, clock }), write)
   }
 }
 

@@ -159,6 +159,20 @@ for (const [kind, request, status] of [
     assert.deepEqual(counted.toSorted(), [200, status])
   })
 
+it('a request with a chunk that is none is counted once, where no body is read either', async (t) => {
+  const counted: number[] = []
+  const answer = async () => ({ type: 'text/plain', content: 'served' })
+  const router = new Router([{ ...route, takesBody: false, answer }])
+  const url = new URL(await serve(t, '', { router, onAnswered: (status) => counted.push(status) }))
+  const client = connect(Number(url.port), url.hostname)
+  t.after(() => client.destroy())
+  client.write('POST /any HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\nno number\r\n')
+  const received = (await client.setEncoding('utf8').toArray()).join('')
+  assert.deepEqual(received.match(/(?<=HTTP\/1\.1 )\d+/g), ['400'])
+  await pause(50)
+  assert.deepEqual(counted, [400])
+})
+
 it('a server that closes sends the rest of the answers it has given', async (t) => {
   const megabytes = 16
   const server = await listen(t, 'x'.repeat(megabytes * 2 ** 20), {})

@@ -175,6 +175,8 @@ export function createHttpServer(options: ServerOptions): Server {
   }
 
   function writeHead({ exchange, answer: { type, content } }: Finished): boolean {
+    // The client broke its body off, and has been told so.
+    if (exchange.isBroken) return false
     exchange.isLast ||= !server.listening
     try {
       exchange.writeHead(200, type, content)

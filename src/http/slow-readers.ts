@@ -38,7 +38,8 @@ export function hangUpOnSlowReaders(
       .map((socket) => ({ socket, unsent: unsentTo(socket) }))
       .filter(({ unsent }) => unsent > 0)
       .map((reader) => ({ ...reader, stalled: stalledFor(reader.socket) }))
-    const inTime = slow.filter(({ socket, stalled }) => stalled <= takenWithin || !socket.destroy())
+    for (const { socket, stalled } of slow) if (stalled > takenWithin) socket.destroy()
+    const inTime = slow.filter(({ stalled }) => stalled <= takenWithin)
     let held = inTime.reduce((sum, { unsent }) => sum + unsent, 0)
     const stopped = inTime.filter(({ stalled }) => stalled >= stalledAfter)
     for (const { socket, unsent } of stopped.sort((one, other) => other.unsent - one.unsent)) {

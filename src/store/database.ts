@@ -84,7 +84,6 @@ export interface DatabaseStats {
 
 /** What an engine must give. Both drivers export a function that opens one. */
 export interface Database {
-  readonly engine: 'sqlite' | 'postgres'
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]>
   /** At once where the engine can: what one has asked for is then remembered for the others of the same turn. */
   readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]>

@@ -11,10 +11,6 @@ export class Gated implements Database {
     this.#gate = gate
   }
 
-  get engine() {
-    return this.#database.engine
-  }
-
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
     return this.#database.read(statement, ...values)
   }

@@ -45,7 +45,6 @@ async function openDatabase(location: DatabaseLocation, options: OpenOptions): P
 
 function storeOn(database: Database): Store {
   return {
-    engine: database.engine,
     teams: new TeamsStore(database),
     keys: new MasterKeyStore(database),
     findCaller: (hash) => findCaller(database, hash),

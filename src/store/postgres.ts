@@ -45,7 +45,6 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 }
 
 class Postgres implements Database {
-  readonly engine = 'postgres'
   readonly #pool: pg.Pool
   readonly #sharedReads: SharedReads
   readonly #sharedWrites = new WriteQueue((writes) => this.#share(writes))

@@ -1,24 +1,35 @@
 import { ServiceError } from '../errors.ts'
 import { MissingTable, UniqueViolation } from './database.ts'
 
-const busy = 5
-const readOnly = 8
-const full = 13
+/** SQLite's primary codes for a fault of the moment, be it a long one (https://www.sqlite.org/rescode.html). */
+export const codes = {
+  busy: 5,
+  locked: 6,
+  noMemory: 7,
+  readOnly: 8,
+  interrupted: 9,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  protocol: 15,
+  notADatabase: 26,
+}
+const transientCodes: ReadonlySet<number> = new Set(Object.values(codes))
 const foreignKeyViolation = 787
 const primaryKeyViolation = 1555
 const uniqueViolation = 2067
-const transientCodes = new Set([busy, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26])
-const remedies = new Map([
-  [busy, 'Another process holds it, perhaps a start that migrates it: try again once that is done.'],
-  [full, 'Make room on the disk of the file that DATABASE_URL names.'],
+const remedies = new Map<number, string>([
+  [codes.busy, 'Another process holds it, perhaps a start that migrates it: try again once that is done.'],
+  [codes.full, 'Make room on the disk of the file that DATABASE_URL names.'],
   [
-    readOnly,
+    codes.readOnly,
     'Make the file that DATABASE_URL names, those beside it and their folder writable for the user who runs this.',
   ],
 ])
 
 export function isBusy(error: unknown): boolean {
-  return primaryCode(error) === busy
+  return primaryCode(error) === codes.busy
 }
 
 /** For what keeps a database from being written, though there is nothing wrong with it. */
@@ -36,7 +47,7 @@ export function translate(error: unknown): unknown {
   return isTransient ? new ServiceError('unavailable', { cause: error }) : error
 }
 
-function primaryCode(error: unknown): number | undefined {
+export function primaryCode(error: unknown): number | undefined {
   const code = (error as { errcode?: number } | undefined)?.errcode
   return code === undefined ? undefined : code & 0xff
 }

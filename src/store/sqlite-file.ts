@@ -1,9 +1,7 @@
 import { backup, DatabaseSync } from 'node:sqlite'
+import { codes, isBusy, primaryCode } from './sqlite-errors.ts'
 
 const patience = 5_000
-const busy = 5
-const corrupt = 11
-const notADatabase = 26
 
 /** What is wrong with a file that should be a database; undefined when it is whole. */
 export function faultIn(path: string): string | undefined {
@@ -58,9 +56,9 @@ function isOurs(connection: DatabaseSync): boolean {
     connection.exec('pragma locking_mode = exclusive; pragma journal_mode = delete; begin exclusive; commit')
     return true
   } catch (error) {
-    const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff
-    if (code === corrupt || code === notADatabase) return true
-    if (code === busy) return false
+    const code = primaryCode(error)
+    if (code === codes.corrupt || code === codes.notADatabase) return true
+    if (isBusy(error)) return false
     throw error
   }
 }

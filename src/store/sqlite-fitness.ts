@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../operator-error.ts'
-import { remedyFor } from './sqlite-errors.ts'
+import { codes, primaryCode, remedyFor } from './sqlite-errors.ts'
 
 /**
  * How closely to look at the file: `quick` at every page, as long as that takes no more than a moment; `thorough` however
@@ -9,8 +9,6 @@ import { remedyFor } from './sqlite-errors.ts'
  */
 export type Check = 'quick' | 'thorough'
 
-const readOnly = 8
-const corrupt = 11
 const pragmas = { quick: 'quick_check', thorough: 'integrity_check' } as const
 
 export function refuseForeign(connection: DatabaseSync): void {
@@ -42,20 +40,20 @@ export function refuseUnfit(connection: DatabaseSync, check: Check, path: string
   const [found] = connection.prepare(`pragma ${pragmas[check]}(1)`).all()
   const finding = String(Object.values(found ?? {})[0])
   // The line before it names the database, of which there is one.
-  if (finding !== 'ok') throw Object.assign(new Error(finding.split('\n').at(-1)), { errcode: corrupt })
+  if (finding !== 'ok') throw Object.assign(new Error(finding.split('\n').at(-1)), { errcode: codes.corrupt })
 }
 
 /** One sentence and a remedy for a file that cannot be used. */
 export function sqliteRefusal(path: string, error: unknown): OperatorError {
-  const { message, errcode = 0 } = error as Error & { errcode?: number }
-  const code = errcode & 0xff
-  if (code === readOnly)
+  const { message } = error as Error
+  const code = primaryCode(error)
+  if (code === codes.readOnly)
     return new OperatorError(
       `The SQLite database ${path} is read-only.`,
       'Make the file and its folder writable for the user the service runs as.',
       error,
     )
-  if (code === corrupt)
+  if (code === codes.corrupt)
     return new OperatorError(
       `The SQLite database ${path} is damaged: ${message}.`,
       'Put it aside with its -wal and -shm files, and restore a backup as docs/operating.md shows.',

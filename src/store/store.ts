@@ -5,7 +5,7 @@ import type { AuditEvent } from '../events/event.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
 import type { Soon } from '../soon.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
-import type { Sealed, SealedToken, SealPurpose } from '../tokens/tokens.ts'
+import type { Place, Sealed, SealedToken, SealPurpose } from '../tokens/tokens.ts'
 import type {
   ImportedUserGroup,
   NewUserGroup,
@@ -17,7 +17,6 @@ import type {
 import type { DatabaseStats, Version } from './database.ts'
 
 export interface Store {
-  readonly engine: 'sqlite' | 'postgres'
   readonly teams: Teams
   readonly keys: KeyStore
   /** The one look-up that crosses teams: it tells which team a caller belongs to. */
@@ -64,7 +63,7 @@ export interface UserGroups {
   importBatch(wishes: readonly ImportWish[], now: number): Promise<ImportOutcome[]>
   count(): Promise<number>
   /** As `list`, and the only way to many tokens at once: for an operator's export. */
-  listWithTokens(query: Omit<ListQuery, 'prefix'>): Promise<Page<UserGroupWithToken>>
+  listWithTokens(query: PageQuery<number>): Promise<Page<UserGroupWithToken>>
 }
 
 export interface ImportWish {
@@ -165,10 +164,7 @@ export interface FirstTeam {
   token: 'added' | 'kept' | 'revoked'
 }
 
-export interface SealedRow {
-  purpose: SealPurpose
-  teamId: number
-  id: number | string
+export interface SealedRow extends Place {
   sealed: Sealed
 }
 

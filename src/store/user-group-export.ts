@@ -1,5 +1,6 @@
 import { type Database, sql } from './database.ts'
-import type { ListQuery, Page, UserGroupWithToken } from './store.ts'
+import { page } from './page.ts'
+import type { Page, PageQuery, UserGroupWithToken } from './store.ts'
 import { userGroupRecord } from './user-group-list.ts'
 import type { RecordRow } from './user-group-statements.ts'
 
@@ -18,12 +19,11 @@ export async function countUserGroups(database: Database, teamId: number): Promi
 export async function listWithTokens(
   database: Database,
   teamId: number,
-  { after, limit }: Omit<ListQuery, 'prefix'>,
+  { after, limit }: PageQuery<number>,
 ): Promise<Page<UserGroupWithToken>> {
-  // One more than asked for tells whether there is another page.
   const rows = await database.read(withTokensAfter, teamId, after, limit + 1)
-  const items = rows.slice(0, limit).map(([keyId, bytes, ...row]) => {
+  const groups = rows.map(([keyId, bytes, ...row]) => {
     return { ...userGroupRecord(teamId, row), id: row[0], token: { keyId, bytes } }
   })
-  return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+  return page(groups, limit, ({ id }) => id)
 }

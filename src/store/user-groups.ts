@@ -20,6 +20,7 @@ import type {
   ImportWish,
   ListQuery,
   Page,
+  PageQuery,
   TokenReplacement,
   UserGroups,
   UserGroupWithToken,
@@ -136,7 +137,7 @@ export class UserGroupStore implements UserGroups {
     return countUserGroups(this.#database, this.#actor.teamId)
   }
 
-  listWithTokens(query: Omit<ListQuery, 'prefix'>): Promise<Page<UserGroupWithToken>> {
+  listWithTokens(query: PageQuery<number>): Promise<Page<UserGroupWithToken>> {
     return listWithTokens(this.#database, this.#actor.teamId, query)
   }
 

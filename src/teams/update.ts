@@ -14,7 +14,7 @@ export const updateTeam = operation({
   errors: [],
   example: { body: { strict_mapping: true }, reply: { team: { id: 1, name: 'First team', strict_mapping: true } } },
   async handle({ body, team, clock }) {
-    refuseEmptyPatch(body, ['name', 'strict_mapping'])
+    refuseEmptyPatch(body, TeamPatch)
     const change = {
       ...(body.name !== undefined && { name: body.name }),
       ...(body.strict_mapping !== undefined && { strictMapping: body.strict_mapping }),

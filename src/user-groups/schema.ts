@@ -1,7 +1,7 @@
 import { Flag, Text, Time, TimeOrNull } from '../http/fields.ts'
 import { Type } from '../http/type.ts'
 
-export const Mapping = Type.Unsafe<Record<string, string>>({
+const Mapping = Type.Unsafe<Record<string, string>>({
   type: 'object',
   propertyNames: { minLength: 1, maxLength: 255 },
   additionalProperties: {

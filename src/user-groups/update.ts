@@ -5,8 +5,6 @@ import { keepableJson } from '../json.ts'
 import { exampleRecord, UpdateIn, UserGroupRecordOut } from './schema.ts'
 import { presentRecord } from './user-group.ts'
 
-const changeable = ['provided_id', 'name', 'mapping', 'properties', 'disabled']
-
 export const updateUserGroup = operation({
   id: 'user_group.update',
   method: 'PATCH',
@@ -25,7 +23,7 @@ export const updateUserGroup = operation({
     },
   },
   async handle({ id, body, team, clock }) {
-    refuseEmptyPatch(body, changeable)
+    refuseEmptyPatch(body, UpdateIn)
     const { provided_id: providedId, name, mapping, properties, disabled } = body
     const change = {
       ...(providedId !== undefined && { providedId }),
