@@ -20,7 +20,7 @@ export interface ServiceOptions extends Omit<OpenOptions, 'clock'> {
   bringsKey?: boolean
 }
 
-/** The database, migrated, and the keys, proven to open it. */
+/** The database, by default migrated, and the keys, proven to open it. */
 export async function openService(
   config: Config,
   { bringsKey = false, ...options }: ServiceOptions = {},

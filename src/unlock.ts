@@ -18,7 +18,7 @@ export async function unlock(ring: KeyRing, keys: KeyStore, now: number, bringsK
   await keys.register((known) => {
     for (const [keyId, bytes] of known) lookupKey = openWith(ring, keyId, bytes)
     if (known.has(ring.newestId)) return undefined
-    if (known.size > 0 && !bringsKey) throw newKey(ring)
+    if (!bringsKey) throw newKey(ring)
     lookupKey ??= randomBytes(32)
     return ring.seal(lookupKey, context)
   }, now)

@@ -5,14 +5,17 @@ import type { DatabaseLocation } from '../store/open.ts'
 import { isThere } from '../store/sqlite-presence.ts'
 import type { Team } from '../teams/team.ts'
 
-/** Opens what the settings name, runs, and closes it again. */
+/**
+ * Opens what the settings name, runs, and closes it again. Only a start makes a database, or migrates one, which cannot be
+ * undone: a command may have the wrong settings, or be of a version that is only being tried.
+ */
 export async function withService<T>(
   use: (service: Service) => Promise<T>,
   options: Pick<ServiceOptions, 'bringsKey'> = {},
 ): Promise<T> {
   const config = readConfig(process.env)
   refuseMissing(config.database)
-  const service = await openService(config, options)
+  const service = await openService(config, { upgrade: false, ...options })
   try {
     return await use(service)
   } finally {
@@ -20,7 +23,6 @@ export async function withService<T>(
   }
 }
 
-/** Only a start makes a new database: a command that finds none is likely to have the wrong settings. */
 export function refuseMissing(database: DatabaseLocation): void {
   if (database.engine === 'sqlite' && !isThere(database.path))
     throw new OperatorError(

@@ -7,10 +7,11 @@ import { runCommand, startReading } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
 import { exploreHelp, type Help } from '../support/help.ts'
 import { Premises } from '../support/premises.ts'
+import { rawSql } from '../support/raw-database.ts'
 import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 
-const [sqlite] = engines
-assert.ok(sqlite)
+const [sqlite, postgres] = engines
+assert.ok(sqlite && postgres)
 
 const customersToken = 'a-token-a-customer-has-already'
 
@@ -106,6 +107,27 @@ describe('every ugs command', () => {
   })
 })
 
+describe('a ugs command on PostgreSQL', () => {
+  for (const [state, prepare, refusal] of [
+    ['an empty database', undefined, /holds nothing of this service/],
+    ['a database of an older version', 'delete from schema_version where version > 1', /is at schema version 1;/],
+  ] as const)
+    it(`leaves ${state} as it is: to fill or migrate it is left to the start`, async (t) => {
+      const premises = await Premises.open(t, postgres)
+      const sql = (statement: string) => rawSql(premises.environment, statement)
+      if (prepare !== undefined) {
+        await (await premises.start()).stop()
+        await sql(prepare)
+      }
+      const inventory = () => sql('select relname from pg_class order by relname')
+      const before = await inventory()
+      for (const ugs of ['team list', 'user-group show acme', 'keys rotate'])
+        assertRefusal(await runCommand(premises.environment, ...ugs.split(' ')), refusal, /start/i)
+      assert.deepEqual(await inventory(), before)
+      if (prepare !== undefined) assert.equal((await sql('select * from schema_version')).length, 1)
+    })
+})
+
 describe('a ugs command called wrongly', { concurrency: 3 }, () => {
   let folder: string
   before(() => {
@@ -120,6 +142,7 @@ describe('a ugs command called wrongly', { concurrency: 3 }, () => {
     ['team', 'create'],
     ['team', 'list', '--frobnicate'],
     ['api-token', 'create', 'x', '--expires', 'soon'],
+    ['api-token', 'create', 'x', '--expires', '2027-02-30'],
   ])
     it(`exits 2, says how to call it, and does nothing: ugs ${args.map((arg) => arg || '""').join(' ')}`, async () => {
       const ended = await runCommand({ DATABASE_URL: `sqlite:${join(folder, 'test.db')}` }, ...args)

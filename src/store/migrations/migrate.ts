@@ -34,10 +34,15 @@ export async function refuseOutdated(database: Database): Promise<void> {
     if (error instanceof MissingTable) return 0
     throw error
   })
+  if (current === 0)
+    throw new OperatorError(
+      'The database holds nothing of this service.',
+      'Check DATABASE_URL; a new database is filled when the service starts.',
+    )
   if (current < migrations.length)
     throw new OperatorError(
       `The database is at schema version ${current}; this program needs ${migrations.length}.`,
-      'Start the service once: it migrates the database.',
+      'Start the service once: it migrates the database. Back it up before.',
     )
 }
 
