@@ -18,7 +18,7 @@ export const catalogue = {
   insufficient_scope: { status: 403, message: 'The API token lacks the scope this operation needs.' },
   not_found: {
     status: 404,
-    message: 'There is nothing at this path; see the list of operations in the documentation.',
+    message: 'There is nothing at this path; GET /api/docs shows the operations there are.',
   },
   user_group_not_found: { status: 404, message: 'This team has no user group with that id.' },
   token_not_found: { status: 404, message: 'No user group of this team has that token.' },

@@ -41,7 +41,7 @@ export function newKey({ newestId }: KeyRing): OperatorError {
 function openWith(ring: KeyRing, keyId: string, bytes: Uint8Array): Uint8Array {
   if (!ring.has(keyId))
     throw new OperatorError(
-      `The database holds tokens sealed under master key ${keyId}, which is not among the configured ones (${ring.ids.join(', ')}).`,
+      `What is stored is sealed under master key ${keyId}, which is not among the configured ones (${ring.ids.join(', ')}).`,
       'Add that key to UGS_MASTER_KEY behind the newest, separated by a comma, or restore the master.key file.',
     )
   try {

@@ -27,16 +27,17 @@ function sentOnce(text: string): Pick<FetchInit, 'body'> {
 }
 
 /** `/api/schemas` and the id `a/b` make `/api/schemas/a%2Fb`. */
-function target({ path, id, query = {} }: Request): string {
-  const place = id === undefined ? path : `${path}/${percentEncoded(id)}`
+function target({ path, query = {}, ...rest }: Request): string {
+  const place = 'id' in rest ? `${path}/${percentEncoded(rest.id)}` : path
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   return text === '' ? place : `${place}?${text}`
 }
 
-function percentEncoded(id: string): string {
-  // URLs drop the parts "." and ".." of a path, percent-encoded too: the call would reach another operation.
-  if (['', '.', '..'].includes(id) || /\p{Cs}/u.test(id))
+function percentEncoded(id: unknown): string {
+  // Without an id, as for undefined in JavaScript, the call would reach another operation. And so it would for "." and
+  // "..": URLs drop these parts of a path, percent-encoded too.
+  if (typeof id !== 'string' || ['', '.', '..'].includes(id) || /\p{Cs}/u.test(id))
     throw new UserGroupServiceError('invalid_request', 'The id cannot be part of a URL.', { field: 'id' })
   return encodeURIComponent(id)
 }

@@ -5,7 +5,8 @@ import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 import { copySqlite } from '../store/sqlite-file.ts'
 import { existsAlready, putInPlace, withDraft } from './draft.ts'
-import { print, printJson, progressBar } from './terminal.ts'
+import { progressBar } from './progress-bar.ts'
+import { print, printJson } from './terminal.ts'
 import { refuseMissing } from './with-service.ts'
 
 export function addBackupCommand(program: Command): void {

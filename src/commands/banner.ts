@@ -22,6 +22,7 @@ export function banner({ version, host, address, metrics, database, team, freshT
   const elsewhere = isEverywhere(host) ? `   (and all other addresses of this machine: HOST is ${host})` : ''
   const facts = [
     ['Listening on', address + elsewhere],
+    ['Documentation', `${address}/api/docs`],
     ...(metrics === undefined ? [] : [['Metrics on', metrics + elsewhere]]),
     ['Database', database],
     ['Team', `${team.id} (${team.name})`],

@@ -14,6 +14,7 @@ describe('the width of a text at a terminal', () => {
     ['Ａ１！', 6],
     ['𠮷', 2],
     ['🎉', 2],
+    ['🇩🇪 🇫🇷', 5],
     ['𝒜', 1],
     ['Zoë'.normalize('NFD'), 3],
     ['\u200bשָׁלוֹם', 4],

@@ -6,6 +6,7 @@ import type { Events } from '../store/store.ts'
 import { example, parseCount, parseLimit, type TeamOptions, withTeam } from './options.ts'
 import { growingTable, table } from './table.ts'
 import { print, printJson } from './terminal.ts'
+import { visible } from './visible.ts'
 import { teamNamed, withService } from './with-service.ts'
 
 const pageSize = 200
@@ -75,7 +76,7 @@ async function follow(events: Events, after: number, options: EventsOptions): Pr
 }
 
 function jsonLines(page: readonly Shown[]): string {
-  return page.map((event) => JSON.stringify(event)).join('\n')
+  return page.map((event) => visible(JSON.stringify(event))).join('\n')
 }
 
 function tableLines(): (page: readonly Shown[]) => string {

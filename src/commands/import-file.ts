@@ -5,9 +5,10 @@ import { parseCsvHeader } from './csv.ts'
 import { csvReader, type ReadRecord, readJsonLine } from './import-record.ts'
 import { type FileRecord, fileRecords } from './import-records.ts'
 import { Importer } from './importer.ts'
+import { progressBar } from './progress-bar.ts'
 import { Refusals } from './refusals.ts'
 import { unreadable } from './secret-input.ts'
-import { progressBar, say } from './terminal.ts'
+import { say } from './terminal.ts'
 import { type FileFormat, fileFields } from './user-group-file.ts'
 import { teamNamed } from './with-service.ts'
 
@@ -22,7 +23,7 @@ export async function importFile(service: Service, file: string, { team, format,
   const { id } = await teamNamed(service, team)
   const from = await statsOf(file)
   const refusals = await Refusals.open(refused, from)
-  const bar = progressBar('Importing')
+  const bar = progressBar('Importing', (bytes) => `${(bytes / 1e6).toFixed(1)} MB`)
   const importer = new Importer(service, id, refusals)
   let done = 0
   const records = fileRecords(chunksOf(file), format, (bytes) => {

@@ -6,7 +6,8 @@ import type { SealedRow } from '../store/store.ts'
 import { SealError } from '../tokens/key-ring.ts'
 import { sealPurposes, type Tokens } from '../tokens/tokens.ts'
 import { counted } from './counted.ts'
-import { print, printJson, progressBar } from './terminal.ts'
+import { progressBar } from './progress-bar.ts'
+import { print, printJson } from './terminal.ts'
 import { withService } from './with-service.ts'
 
 const batch = 500

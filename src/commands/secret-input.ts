@@ -8,8 +8,8 @@ const limit = 256 * 1024
 
 /** A token, from a file or standard input and never from an argument, which every user of the machine can read. */
 export async function readToken(file = '-'): Promise<string> {
-  if (file === '-' && process.stdin.isTTY) return askSecretly('Token: ')
-  const token = (await readSecret(file)).replace(/\r?\n$/, '')
+  const isTyped = file === '-' && process.stdin.isTTY
+  const token = isTyped ? await askSecretly('Token: ') : (await readSecret(file)).replace(/\r?\n$/, '')
   if (token === '')
     throw new OperatorError('There is no token in the input.', 'Pipe it in, or name a file with --token-file.')
   return token
@@ -38,15 +38,22 @@ export function unreadable(file: string, error: unknown): OperatorError {
   return new OperatorError(`${file} cannot be read: ${message}.`, 'Check the name and the permissions.', error)
 }
 
-/** What is typed is not shown. */
-async function askSecretly(question: string): Promise<string> {
+/** What is typed is not shown. Empty when it is ended with Ctrl-D. */
+function askSecretly(question: string): Promise<string> {
   process.stderr.write(question)
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
-  try {
-    return await terminal.question('')
-  } finally {
+  const end = () => {
     terminal.close()
     process.stderr.write('\n')
   }
+  terminal.once('SIGINT', () => {
+    end()
+    // With the terminal in order again, as by Ctrl-C anywhere else.
+    process.kill(process.pid, 'SIGINT')
+  })
+  return terminal
+    .question('')
+    .catch(() => '')
+    .finally(end)
 }

@@ -1,4 +1,5 @@
 import { displayWidth } from './display-width.ts'
+import { visible } from './visible.ts'
 
 type Row = readonly string[]
 
@@ -20,7 +21,7 @@ export function growingTable(headings: Row, roomFor: readonly Row[] = []): (rows
   roomFor.forEach(makeRoom)
   let above = [headings]
   return (rows) => {
-    const part = [...above, ...rows]
+    const part = [...above, ...rows.map((row) => row.map(visible))]
     above = []
     part.forEach(makeRoom)
     return part.map(line).join('\n')

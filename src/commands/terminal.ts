@@ -3,6 +3,7 @@ import { type ErrorCode, ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
 import { remedyFor } from '../store/sqlite-errors.ts'
 import { withoutTokens } from '../tokens/format.ts'
+import { visible } from './visible.ts'
 
 let isWatched = false
 
@@ -21,7 +22,7 @@ function endWithoutOutput(error: NodeJS.ErrnoException): never {
 }
 
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2))
+  print(visible(JSON.stringify(value, null, 2)))
 }
 
 /** One thing with its fields, a line each. */
@@ -30,7 +31,7 @@ export function printRecord(record: object, json: boolean | undefined): void {
   const width = Math.max(...fields.map(([name]) => name.length))
   const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   if (json) printJson(record)
-  else for (const [name, value] of fields) print(`${name.padEnd(width)}  ${shown(value)}`)
+  else for (const [name, value] of fields) print(`${name.padEnd(width)}  ${visible(shown(value))}`)
 }
 
 /** For people, beside the output proper. */
@@ -47,38 +48,21 @@ export function when(time: number | null): string {
   return isoTimeOrNull(time) ?? '-'
 }
 
-/** A bar on a terminal; nothing elsewhere, where it would be noise. */
-export function progressBar(what: string): { show(done: number, total: number): void; end(): void } {
-  const { isTTY } = process.stderr
-  const width = 30
-  return {
-    show(done, total) {
-      if (!isTTY) return
-      const share = total === 0 ? 1 : Math.min(1, done / total)
-      const bar = '█'.repeat(Math.round(share * width)).padEnd(width, '░')
-      process.stderr.write(`\r${what} ${bar} ${Math.floor(share * 100)} % (${done} of ${total})`)
-    },
-    end() {
-      if (isTTY) process.stderr.write('\n')
-    },
-  }
-}
-
 /** What to do about a refusal, where its own sentence does not say it. */
 const remedies: Partial<Record<ErrorCode, string>> = {
-  user_group_not_found: 'List them with: ugs user-group list',
+  user_group_not_found: 'Check the id, and --team; list them with: ugs user-group list',
   token_not_found: 'Check that the token is whole, and --team.',
   token_already_rotated: 'The current one comes with GET /api/user.',
   not_found: 'Check the id, and --team.',
   conflict: 'Nothing was changed.',
   invalid_request: 'Correct it and run the command again; nothing was changed.',
-  unknown_data_source: 'List them with: ugs data-source list',
+  unknown_data_source: 'Check the id, and --team; list them with: ugs data-source list',
 }
 
 /** One sentence and a remedy. A token that was given where none belongs is not repeated. */
 export function explain(error: unknown): string {
   const { sentence, remedy } = explanation(error)
-  return `${red('ugs:')} ${sentence}\n  ${remedy}`
+  return `${red('ugs:')} ${visible(sentence)}\n  ${remedy}`
 }
 
 export function explanation(error: unknown): { sentence: string; remedy: string } {

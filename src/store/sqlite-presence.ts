@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { readlinkSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OperatorError } from '../operator-error.ts'
 
@@ -25,13 +25,22 @@ export function isThere(path: string): boolean {
       `The SQLite database ${path} is missing or empty, but a log of its changes, ${path}-wal, is there.`,
       'Put the file back where it was. If it is gone for good, move its -wal and -shm files away too, or run: ugs restore',
     )
-  return existsSync(path)
+  return sizeOf(path) !== undefined
 }
 
 function isFilled(path: string): boolean {
+  return (sizeOf(path) ?? 0) > 0
+}
+
+/** Undefined where there is no such file: one that may not be looked at is not missing. */
+function sizeOf(path: string): number | undefined {
   try {
-    return statSync(path).size > 0
-  } catch {
-    return false
+    return statSync(path, { throwIfNoEntry: false })?.size
+  } catch (error) {
+    throw new OperatorError(
+      `Whether there is a database cannot be seen: ${(error as Error).message}.`,
+      'Run it as the user the service runs as, or check DATABASE_URL.',
+      error,
+    )
   }
 }

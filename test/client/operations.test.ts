@@ -49,7 +49,7 @@ describe('the client, method by method', async () => {
       const { code, status, requestId } = await failure(client.getUserGroup(`${id}2`))
       assert.deepEqual([code, status, typeof requestId], ['user_group_not_found', 404, 'string'])
     }
-    for (const id of ['', '.', '..', '\ud800'])
+    for (const id of ['', '.', '..', '\ud800', undefined as unknown as string])
       assert.equal((await failure(client.deleteUserGroup(id))).code, 'invalid_request')
   })
 

@@ -103,7 +103,7 @@ describe('the ugs commands', () => {
       runCommand(settings, 'doctor', '--json'),
     ])
     assert.deepEqual([ended.code, asJson.code], [1, 1])
-    assert.match(ended.stdout, /^BAD +keys +The database holds tokens sealed under master key/m)
+    assert.match(ended.stdout, /^BAD +keys +What is stored is sealed under master key/m)
     assert.match(ended.stdout, /^ +Add that key to UGS_MASTER_KEY/m)
     assertQuiet(ended, [wrong, environment.UGS_MASTER_KEY as string])
     const findings = JSON.parse(asJson.stdout)

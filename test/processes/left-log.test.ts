@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { runCommand } from '../support/command.ts'
@@ -27,6 +27,17 @@ async function withLogAlone(t: TestContext) {
   const files = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'hex')])
   return { premises, folder, path, copy, token, files }
 }
+
+it('a SQLite database that may not be looked at is not taken for a missing one', async (t) => {
+  const premises = await Premises.open(t, sqlite)
+  const path = sqlitePath(premises.environment)
+  // A user without rights is told EACCES; the one who runs this test may have all rights.
+  symlinkSync(path, path)
+  const refusal = /Whether there is a database cannot be seen: ELOOP/
+  assertRefusal(await runCommand(premises.environment, 'team', 'list'), refusal, /as the user the service runs as/)
+  const { code, stdout } = await runCommand(premises.environment, 'doctor')
+  assert.deepEqual([code, /^BAD +database/m.test(stdout)], [1, true], stdout)
+})
 
 describe('a SQLite database of which only the log is left', () => {
   it('is neither started nor worked on, and nothing of it is touched: put back, it is whole', async (t) => {
