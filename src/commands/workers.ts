@@ -79,7 +79,11 @@ export function supervise(count: number, log: Logger): Supervision {
     async stop() {
       stopping = true
       const exits = alive().map((worker) => once(worker, 'exit'))
-      for (const worker of alive()) send(worker, { kind: 'stop' })
+      for (const worker of alive()) {
+        if (ready.has(worker.id)) send(worker, { kind: 'stop' })
+        // One that is starting does not listen yet, and would never know.
+        else worker.process.kill()
+      }
       await Promise.all(exits)
     },
   }

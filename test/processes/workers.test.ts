@@ -110,6 +110,18 @@ for (const engine of engines)
       assert.deepEqual(pids.filter(isAlive), [])
     })
 
+    it('all end on SIGTERM, one too that is only starting in the place of another', async (t) => {
+      const service = await (await Premises.open(t, engine, settings)).start()
+      const pids = await everyWorker(service)
+      const [victim = assert.fail()] = pids
+      process.kill(victim, 'SIGKILL')
+      await eventually('its death is noticed', () => logged(service).some(({ msg }) => msg.startsWith('worker died')))
+      // Behind the pause before another is started, and before that one is ready.
+      await setTimeout(250)
+      assert.equal(await service.stop('SIGTERM'), 0)
+      assert.deepEqual(pids.filter(isAlive), [])
+    })
+
     it('all end with exit code 0, and none is replaced, when a terminal interrupts every one of them', async (t) => {
       const service = await (await Premises.open(t, engine, settings)).start()
       const pids = await everyWorker(service)
