@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
+import { ServiceError } from './errors.ts'
 import { authenticator, type Limits } from './http/authenticate.ts'
 import { documentRoutes } from './http/documents.ts'
 import { type Exchange, requestIds } from './http/exchange.ts'
@@ -23,12 +24,19 @@ export interface AppOptions {
   configuredToken?: string | undefined
 }
 
+/** The first, whose API token comes with the start. */
+const operatorsTeam = 1
+const notTheirs = 'The figures are those of all teams; they are for API tokens of the first team.'
+
 export function buildApp(options: AppOptions): Server {
   const { service, limits, log, metrics, collectMetrics, configuredToken } = options
   const isLogging = log.isLevelEnabled('info')
   const scrape: Route = {
     ...{ id: 'metrics', method: 'GET', path: '/metrics', scope: 'admin', takesBody: false },
-    answer: async () => ({ type: metrics.registry.contentType, content: await collectMetrics() }),
+    async answer({ caller }) {
+      if (caller?.teamId !== operatorsTeam) throw new ServiceError('insufficient_scope', { message: notTheirs })
+      return { type: metrics.registry.contentType, content: await collectMetrics() }
+    },
   }
   const routes = operations.map((operation) => routeOf(operation, service))
   return createHttpServer({

@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config.ts'
+import { ServiceError } from '../errors.ts'
+import { standingHeaders } from '../http/exchange.ts'
+import { lastAnswer } from '../http/failure.ts'
 import { createServer } from '../http/node-http.ts'
 import { OperatorError } from '../operator-error.ts'
 
@@ -8,6 +12,8 @@ export interface MetricsPort {
   close(): Promise<void>
 }
 
+const onlyMetrics = 'There is nothing on this port but /metrics.'
+
 /** Serves /metrics without a token on a port of its own, when the settings ask for it. */
 export async function serveMetrics(
   { metricsPort, host }: Config,
@@ -15,17 +21,18 @@ export async function serveMetrics(
   collect: () => Promise<string>,
 ): Promise<MetricsPort | undefined> {
   if (metricsPort === undefined) return undefined
-  const server = createServer(async (request, response) => {
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end()
-      return
+  const server = createServer(async ({ url, method }, response) => {
+    const refuse = (failure: ServiceError) => {
+      const { headers, body } = lastAnswer(failure)
+      response.writeHead(failure.status, headers).end(body)
     }
+    if (!/^\/metrics\/?(\?|$)/.test(url ?? '')) return refuse(new ServiceError('not_found', { message: onlyMetrics }))
+    if (method !== 'GET') return refuse(new ServiceError('method_not_allowed', { headers: { Allow: 'GET' } }))
     try {
       const figures = await collect()
-      const headers = { 'Content-Type': contentType, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
-      response.writeHead(200, headers).end(figures)
-    } catch {
-      response.writeHead(503).end()
+      response.writeHead(200, standingHeaders(randomUUID(), contentType, Buffer.byteLength(figures))).end(figures)
+    } catch (error) {
+      refuse(new ServiceError('unavailable', { cause: error }))
     }
   })
   await new Promise<void>((resolve, reject) => {

@@ -15,7 +15,8 @@ const secondsToRetry = '1'
 
 /** Every failure leaves in the one shape. Only faults of ours are logged, and their causes never sent. */
 export function answerFailure(exchange: Exchange, error: unknown, log: Logger): number {
-  const failure = error instanceof ServiceError ? error : new ServiceError('internal', { cause: error })
+  const known = error instanceof ServiceError ? error : new ServiceError('internal', { cause: error })
+  const failure = discreet(known, exchange)
   if (failure.status >= 500) log.error({ request_id: exchange.id, failure: loggable(failure) }, failure.code)
   if (failure.code === 'unavailable') exchange.addHeaders({ 'Retry-After': secondsToRetry })
   // Nobody waits for the rest of such a body.
@@ -26,6 +27,18 @@ export function answerFailure(exchange: Exchange, error: unknown, log: Logger): 
   exchange.writeHead(failure.status, json, body)
   exchange.send(body)
   return failure.status
+}
+
+/** Enough of a token to know it by; a field's name is cut short somewhere behind that. */
+const tellingLength = 16
+
+/** The caller's own token, put in the wrong place, is not repeated: not even one without a form to know it by. */
+function discreet(failure: ServiceError, { request }: Exchange): ServiceError {
+  const [, token = ''] = (request.headers.authorization ?? '').split(/ +/)
+  const beginning = token.slice(0, tellingLength)
+  const { code, message, field = '', headers } = failure
+  const isRepeated = beginning.length === tellingLength && `${message} ${field}`.includes(beginning)
+  return isRepeated ? new ServiceError(code, { headers }) : failure
 }
 
 /** A chosen few fields: an error of a driver may carry values that do not belong in a log. */
@@ -47,7 +60,8 @@ export function unparsable(error: NodeJS.ErrnoException): ServiceError {
 export function lastAnswer(failure: ServiceError): { headers: string[]; body: string } {
   const id = randomUUID()
   const body = JSON.stringify(errorBody(failure, id))
-  const headers = [...standingHeaders(id, json, Buffer.byteLength(body)), ...Object.entries(browserHeaders).flat()]
+  const more = { ...browserHeaders, ...failure.headers }
+  const headers = [...standingHeaders(id, json, Buffer.byteLength(body)), ...Object.entries(more).flat()]
   return { headers: [...headers, 'Connection', 'close'], body }
 }
 

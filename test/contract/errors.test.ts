@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { finished } from 'node:stream/promises'
 import { describe, it } from 'node:test'
-import type { Call } from '../support/caller.ts'
+import { type Call, Caller } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { running } from '../support/running.ts'
 import { testApiToken } from '../support/service-process.ts'
@@ -10,6 +10,7 @@ import { commandsBeside } from './commands.ts'
 import { assertError, assertErrorShape, assertFound } from './expectations.ts'
 import { RawConnection, requestText } from './raw-connection.ts'
 
+const [sqlite = assert.fail()] = engines
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
 const neverIssued = `ugt_${'0'.repeat(38)}`
 
@@ -26,6 +27,8 @@ for (const engine of engines)
       const text = '{}'
       assertError(await caller.call('GET', '/api/user', { text: '{' }), 400, 'invalid_json')
       assertError(await caller.call('POST', '/api/user'), 400, 'missing_body')
+      const lost = { headers: { 'content-type': 'text/plain' } }
+      assertError(await caller.call('POST', '/api/user', lost), 400, 'missing_body')
       assertError(await caller.getOrCreate(7), 400, 'invalid_request', 'user_group_id')
       const anonymous = { headers: { authorization: '' }, text }
       assertError(await caller.call('GET', '/api/user', anonymous), 401, 'unauthenticated')
@@ -177,3 +180,15 @@ for (const engine of engines)
 function wish(more: Record<string, unknown>): [method: string, path: string, call: Call] {
   return ['GET', '/api/user', { json: { user_group_id: 'x', ...more } }]
 }
+
+it('an error does not repeat the API token of the caller from the name of a field, whatever its form', async (t) => {
+  const token = 'chosen-by-an-operator-0123456789'
+  const { service } = await running(t, sqlite, { UGS_API_TOKEN: token })
+  const caller = new Caller(service.url, token)
+  t.after(() => caller.close())
+  for (const key of [token, `a ${token} in it`, token.padEnd(80, 'x')]) {
+    const answer = await caller.getOrCreate(randomUUID(), { mapping: { [key]: 1 } })
+    assertError(answer, 400, 'invalid_request')
+    assert.ok(!JSON.stringify(answer.body).includes(token.slice(0, 20)), JSON.stringify(answer.body))
+  }
+})

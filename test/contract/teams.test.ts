@@ -28,6 +28,11 @@ for (const engine of engines)
       assert.deepEqual((await theirs.getOrCreate(id)).body.user_group, their.body.user_group)
     })
 
+    it('do not learn of each other by the figures, which are those of all', async () => {
+      assert.equal((await ours.call('GET', '/metrics')).status, 200)
+      assertError(await theirs.call('GET', '/metrics'), 403, 'insufficient_scope')
+    })
+
     it('rotate without touching each other', async () => {
       const id = randomUUID()
       const our = await ours.getOrCreate(id)

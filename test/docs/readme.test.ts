@@ -55,7 +55,7 @@ describe('README.md', () => {
       return [method, inCode(path), scope === null ? 'none' : inCode(scope), summary]
     })
     const others = [
-      ['GET', inCode('/metrics'), inCode('admin'), 'Figures for Prometheus.'],
+      ['GET', inCode('/metrics'), inCode('admin'), 'Figures of all teams for Prometheus; for the first team.'],
       ['GET', inCode('/api/openapi.json'), 'none', 'This list for programs, as OpenAPI.'],
       ['GET', inCode('/api/docs'), 'none', 'This list for people, with fields and examples.'],
     ]
