@@ -30,7 +30,10 @@ for (const engine of engines)
 
     it('do not learn of each other by the figures, which are those of all', async () => {
       assert.equal((await ours.call('GET', '/metrics')).status, 200)
-      assertError(await theirs.call('GET', '/metrics'), 403, 'insufficient_scope')
+      const { token } = await makeApiToken('--team', String(otherTeam), '--scope', 'admin')
+      const headers = { authorization: `Token ${token}` }
+      assert.equal((await theirs.call('GET', '/api/team', { headers })).status, 200)
+      assertError(await theirs.call('GET', '/metrics', { headers }), 403, 'insufficient_scope')
     })
 
     it('rotate without touching each other', async () => {
