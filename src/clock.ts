@@ -10,11 +10,14 @@ export function isoTime(time: number): string {
   return new Date(time).toISOString()
 }
 
-/** The same backwards, to the millisecond at most; undefined for any other text. */
+/** A time as RFC 3339 writes it, with whatever offset; undefined for any other text. */
 export function timeOf(text: string): number | undefined {
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) ? Date.parse(text) : Number.NaN
+  const [, clock = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? []
+  const shown = Date.parse(`${clock}Z`)
+  const time = Date.parse(text)
   // Date.parse takes 30 February for 2 March.
-  return Number.isNaN(time) || !isoTime(time).startsWith(text.slice(0, 10)) ? undefined : time
+  const exists = !Number.isNaN(shown) && isoTime(shown).startsWith(clock)
+  return exists && !Number.isNaN(time) ? time : undefined
 }
 
 export function isoTimeOrNull(time: number | null): string | null {

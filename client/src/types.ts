@@ -136,7 +136,7 @@ export interface ApiTokenRequest {
   name: string
   /** An array of one or more of provision, verify, admin, each once. */
   scopes: ('provision' | 'verify' | 'admin')[]
-  /** A time in the future, or null. */
+  /** A time in the future, such as "2099-12-31T23:59:59Z", or null. */
   expires_at?: string | null | undefined
 }
 

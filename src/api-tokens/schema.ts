@@ -17,7 +17,11 @@ export const ApiTokenIn = Type.Object(
       description: `an array of one or more of ${scopes.join(', ')}, each once`,
     }),
     expires_at: Type.Optional(
-      Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'a time in the future, or null' }),
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'a time in the future, such as "2099-12-31T23:59:59Z", or null',
+      }),
     ),
   },
   { title: 'ApiTokenRequest' },

@@ -36,6 +36,7 @@ export function refuseEmptyPatch(body: object, { properties }: TObject): void {
 
 export function parseTime(text: string, field: string): number {
   const time = timeOf(text)
-  if (time === undefined) throw invalid(field, 'must be a time such as "2099-12-31T23:59:59Z"')
+  if (time === undefined)
+    throw invalid(field, 'must be a time such as "2099-12-31T23:59:59Z" or "2099-12-31T23:59:59+01:00"')
   return time
 }

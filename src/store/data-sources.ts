@@ -1,5 +1,6 @@
 import type { DataSource, DataSourceChange, NewDataSource } from '../data-sources/data-source.ts'
 import { ServiceError } from '../errors.ts'
+import { withoutTokens } from '../tokens/format.ts'
 import { type DataSourceRow, dataSource } from './data-source-row.ts'
 import { type Database, isUniqueViolation, run, sql, type Work } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
@@ -34,6 +35,9 @@ const update = sql<DataSourceRow>`
 const deleteSource = sql<[id: string]>`delete from data_source where team_id = $1 and id = $2 returning id`
 const countUses = sql<[count: number]>`
   select count(distinct user_group_id) from mapping_entry where team_id = $1 and data_source in ($2, $3)`
+const someUses = sql<[providedId: string]>`
+  select distinct g.provided_id from mapping_entry m join user_group g on g.id = m.user_group_id
+  where m.team_id = $1 and m.data_source in ($2, $3) limit 3`
 
 export class DataSourceStore implements DataSources {
   readonly #database: Database
@@ -127,10 +131,13 @@ function* requireSchema(teamId: number, schemaId: string): Work<void> {
 function* refuseInUse(teamId: number, id: string, providedId: string): Work<void> {
   const [uses] = yield* run(countUses, teamId, id, providedId)
   const count = uses?.[0] ?? 0
-  if (count > 0)
-    throw new ServiceError('conflict', {
-      message: `${count} user ${count === 1 ? 'group is' : 'groups are'} mapped to this data source; change the mapping first.`,
-    })
+  if (count === 0) return
+  const some = yield* run(someUses, teamId, id, providedId)
+  const names = some.map(([name]) => JSON.stringify(withoutTokens(name))).join(', ')
+  const groups = `${count} user ${count === 1 ? 'group is' : 'groups are'} mapped to this data source`
+  throw new ServiceError('conflict', {
+    message: `${groups}${count > some.length ? ', such as' : ':'} ${names}; change the mapping first.`,
+  })
 }
 
 function idTaken(): ServiceError {

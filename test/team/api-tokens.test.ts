@@ -112,6 +112,24 @@ for (const engine of engines)
         assertRefused(await team.makeApiToken({ name: 'x', scopes: ['verify'], expires_at }), 'expires_at', expires_at)
     })
 
+    it('take the time of their end as programs write it, with an offset and any part of a second', async () => {
+      for (const expires_at of [
+        '2040-01-01T01:00:00+01:00',
+        '2039-12-31T14:30:00.000000-09:30',
+        '2040-01-01T00:00:00Z',
+      ]) {
+        const { body } = await team.makeApiToken({ name: 'x', scopes: ['verify'], expires_at })
+        assert.equal(body.api_token?.expires_at, '2040-01-01T00:00:00.000Z', expires_at)
+      }
+      for (const expires_at of [
+        '2040-01-01',
+        '2040-01-01T00:00:00',
+        '2040-01-01T00:00:00+25:00',
+        '2040-02-30T00:00:00+01:00',
+      ])
+        assertRefused(await team.makeApiToken({ name: 'x', scopes: ['verify'], expires_at }), 'expires_at', expires_at)
+    })
+
     it('say when they end, and end then', async () => {
       const end = Date.now() + 2_000
       const { team: bearer, id } = await make(team, 'short', ['admin'], new Date(end).toISOString())

@@ -143,7 +143,7 @@ for (const engine of engines)
       assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...times(9, () => 409)])
     })
 
-    it('stay while mappings use them by either id, and the answer says how many', async () => {
+    it('stay while mappings use them by either id, and the answer says how many, and names the first', async () => {
       const source = await newSource({ provided_id: randomUUID() })
       const ids = times(3, () => randomUUID())
       await team.newGroup(`${ids[0]}`, { mapping: { sales: source.id } })
@@ -160,6 +160,7 @@ for (const engine of engines)
           const refused = await remove(name)
           assertError(refused, 409, 'conflict')
           assert.match(refused.body.error.message, new RegExp(`\\b${left}\\b`))
+          for (const id of ids.slice(0, left)) assert.ok(refused.body.error.message.includes(`"${id}"`))
         }
         assert.deepEqual((await get(source.id)).body.data_source, source)
         const id = `${ids[left - 1]}`
@@ -171,6 +172,14 @@ for (const engine of engines)
         assertError(await change(name, { name: 'x' }), 404, 'not_found')
         assertError(await remove(name), 404, 'not_found')
       }
+    })
+
+    it('that many mappings use name no more than three of the groups, and no token that is the id of one', async () => {
+      const source = await newSource()
+      const token = `ugt_${'0'.repeat(38)}`
+      await Promise.all(times(5, (index) => team.newGroup(`${token}${index}`, { mapping: { sales: source.id } })))
+      const { message } = (await remove(source.id)).body.error
+      assert.match(message, /^5 user groups are mapped to this data source, such as "…", "…", "…"; change the/)
     })
 
     it('stay while a mapping uses them under a key that is no text', async () => {
