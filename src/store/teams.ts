@@ -1,4 +1,5 @@
 import type { NewApiToken } from '../api-tokens/api-token.ts'
+import { OperatorError } from '../operator-error.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import { addApiToken } from './api-tokens.ts'
 import { type Database, run, sql, type Work } from './database.ts'
@@ -18,6 +19,9 @@ const update = sql<TeamRow>`
   update team set name = coalesce($2, name), strict_mapping = coalesce($3, strict_mapping) where id = $1
   returning id, name, strict_mapping, created_at`
 const anyApiToken = sql<[id: number]>`select id from api_token where team_id = $1 limit 1`
+/** Of any team: whoever has it could do everything to the first one. */
+const tokenOfGroup = sql<[id: number]>`
+  select id from user_group where token_hash = $1 union all select user_group_id from former_token where hash = $1`
 const revocation = sql<[revokedAt: number | null]>`select revoked_at from api_token where hash = $1`
 
 export class TeamsStore implements Teams {
@@ -42,6 +46,7 @@ export class TeamsStore implements Teams {
 
   prepareFirst(token: NewApiToken, when: 'always' | 'if_none', now: number): Promise<FirstTeam> {
     return this.#database.exclusively(function* (): Work<FirstTeam> {
+      if ((yield* run(tokenOfGroup, token.hash)).length > 0) throw alsoOfGroup()
       const [row] = yield* run(all)
       const first = row ? team(row) : yield* createTeam('First team', now)
       if (when === 'if_none' && (yield* run(anyApiToken, first.id)).length > 0) return { team: first, token: 'kept' }
@@ -50,6 +55,13 @@ export class TeamsStore implements Teams {
       return { team: first, token: known?.[0] == null ? 'kept' : 'revoked' }
     })
   }
+}
+
+function alsoOfGroup(): OperatorError {
+  return new OperatorError(
+    'UGS_API_TOKEN is, or was, the token of a user group: whoever has that would be an admin.',
+    'Set another one, or unset it and run: ugs api-token create NAME',
+  )
 }
 
 /** Team ids count up from 1, as people will type them; being alone with the table makes that safe. */

@@ -23,9 +23,10 @@ const sealsThere = manyRows<[providedId: string, seal: Uint8Array]>(
   ')',
 )
 const remove = manyRows('delete from user_group where team_id = $1 and id in (', '?', ')')
-// These two look beyond the team: a token has one owner at most, whoever that is.
+// These look beyond the team: a token has one owner at most, whoever that is.
 const currentTokens = manyRows<[hash: Uint8Array]>('select token_hash from user_group where token_hash in (', '?', ')')
 const formerTokens = manyRows<[hash: Uint8Array]>('select hash from former_token where hash in (', '?', ')')
+const apiTokens = manyRows<[hash: Uint8Array]>('select hash from api_token where hash in (', '?', ')')
 
 interface Candidate extends ImportWish {
   group: ImportedUserGroup
@@ -100,14 +101,14 @@ function* insert(teamId: number, candidates: readonly Candidate[], now: number):
   const ids = new Set((yield* runMany(insertUnlessThere, [teamId, now], rows)).map(([id]) => id))
   const inserted = sorted.filter(({ group }) => ids.has(group.id))
   // Looked for after the insert: a token that is being rotated away is current until then, and former from then on.
-  const former = yield* hashesIn(formerTokens, inserted)
-  const misplaced = inserted.filter((candidate) => former.has(hashOf(candidate)))
+  const spent = yield* spentHashes(inserted)
+  const misplaced = inserted.filter((candidate) => spent.has(hashOf(candidate)))
   yield* runMany(
     remove,
     [teamId],
     misplaced.map(({ group }) => [group.id]),
   )
-  return new Map(inserted.map((each) => [each, former.has(hashOf(each)) ? tokenTaken() : 'created']))
+  return new Map(inserted.map((each) => [each, spent.has(hashOf(each)) ? tokenTaken() : 'created']))
 }
 
 /** Any order will do that is the same everywhere. */
@@ -149,12 +150,12 @@ function* explain(
 ): Work<void> {
   const there = new Map(yield* runMany(sealsThere, [teamId], providedIds(rest)))
   const current = yield* hashesIn(currentTokens, rest)
-  const former = yield* hashesIn(formerTokens, rest)
+  const spent = yield* spentHashes(rest)
   const waiting = new Set<string>()
   for (const candidate of rest) {
     const { providedId, group } = candidate
     const seal = there.get(providedId)
-    const isTaken = current.has(hashOf(candidate)) || former.has(hashOf(candidate))
+    const isTaken = current.has(hashOf(candidate)) || spent.has(hashOf(candidate))
     const refusal = refusals.get(candidate) ?? (isTaken ? tokenTaken() : undefined)
     // With our own seal it is our own commit, whose answer was lost; another process may have made the same id.
     if (seal !== undefined) {
@@ -165,6 +166,12 @@ function* explain(
     else if (refusal !== undefined && !waiting.has(providedId)) decided.set(candidate, refusal)
     else waiting.add(providedId)
   }
+}
+
+/** Of tokens that no user group may have any more, or ever. */
+function* spentHashes(candidates: readonly Candidate[]): Work<ReadonlySet<string>> {
+  const former = yield* hashesIn(formerTokens, candidates)
+  return former.union(yield* hashesIn(apiTokens, candidates))
 }
 
 function* hashesIn(statement: typeof currentTokens, candidates: readonly Candidate[]): Work<ReadonlySet<string>> {
@@ -184,6 +191,6 @@ function text(hash: Uint8Array): string {
 function tokenTaken(): ServiceError {
   return new ServiceError('conflict', {
     field: 'token',
-    message: 'token is not free: it is, or was, the token of another user group; leave it out to have one made',
+    message: 'token is not free: it is, or was, a token of somebody else; leave it out to have one made',
   })
 }

@@ -96,6 +96,17 @@ for (const engine of engines)
       assert.equal((await terminal.json('events', ...team)).length, 2)
     })
 
+    it('refuses a token that is an API token, of whatever form and team', async () => {
+      const [ours, theirs] = [await terminal.newTeam(), await terminal.newTeam()]
+      const token = 'an-api-token-that-an-operator-chose'
+      await terminal.addApiToken(theirs, token)
+      const ended = await importing(jsonLines([{ user_group_id: 'a', token }, { user_group_id: 'b' }]), ...ours)
+      assert.deepEqual(ended.summary, { created: 1, already_there: 0, refused: 1 })
+      assert.match(ended.stderr, /^line 1: token is not free/m)
+      assertQuiet(ended, [token])
+      assert.deepEqual(await ids(ours), ['b'])
+    })
+
     it('refuses a token that another group has or had, whoever that is, and does not say', async () => {
       const [ours, theirs] = [await terminal.newTeam(), await terminal.newTeam()]
       const [taken, former, free] = ['current-token-of-others', 'former-token-of-others', 'a-token-nobody-has-yet']

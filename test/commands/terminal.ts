@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
+import { scopes } from '../../src/api-tokens/api-token.ts'
 import { readJsonLine, wishFor } from '../../src/commands/import-record.ts'
 import { readConfig } from '../../src/config.ts'
+import { newId } from '../../src/ids.ts'
 import { openService, type Service } from '../../src/service.ts'
 import type { Engine, FreshDatabase } from '../support/engines.ts'
 import { type Environment, ugs, ugsReading } from '../support/service-process.ts'
@@ -20,6 +22,8 @@ export interface Terminal {
   json(...args: string[]): Promise<any>
   /** A new team, as an option. This and the next are made without a command, which takes longer to start than to run. */
   newTeam(): Promise<['--team', string]>
+  /** One that an operator chose. */
+  addApiToken(team: readonly string[], token: string): Promise<void>
   /** Groups as an import makes them, each field as a line of the file has it. */
   importLines(team: readonly string[], ...lines: object[]): Promise<void>
 }
@@ -32,7 +36,7 @@ export function atTerminal(engine: Engine): Terminal {
   before(async () => {
     database = await engine.freshDatabase()
     folder = mkdtempSync(join(tmpdir(), 'ugs-terminal-'))
-    service = await openService(readConfig(database.environment))
+    service = await openService(readConfig(database.environment), { bringsKey: true })
   })
   after(async () => {
     await service.store.close()
@@ -53,6 +57,12 @@ export function atTerminal(engine: Engine): Terminal {
     },
     async newTeam() {
       return ['--team', String((await service.store.teams.create('A team', Date.now())).id)]
+    },
+    async addApiToken(team, token) {
+      const { store, tokens } = service
+      const now = Date.now()
+      const added = { id: newId(now), name: 'chosen', scopes, hash: tokens.hash(token), expiresAt: null }
+      assert.ok(await store.forTeam(Number(team[1]), null).apiTokens.add(added, now))
     },
     async importLines(team, ...lines) {
       const { store, tokens } = service

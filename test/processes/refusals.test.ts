@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { startReading } from '../support/command.ts'
 import { engines, newMasterKey } from '../support/engines.ts'
 import { freePort } from '../support/postgres-server.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
@@ -26,6 +27,17 @@ for (const engine of engines)
       const wrong = newMasterKey()
       const ended = await failingStart({ ...environment, UGS_MASTER_KEY: wrong })
       assertRefusal(ended, /sealed under master key [0-9a-f]{8}, which is not among/, /UGS_MASTER_KEY/, [key, wrong])
+    })
+
+    it('an API token that a user group has, or had', async () => {
+      const [current, former] = ['brought-by-a-customer', 'brought-by-another-one'] as const
+      const lines = [current, former].map((token) => `{"user_group_id":"of ${token}","token":"${token}"}\n`)
+      assert.equal((await startReading(lines.join(''), environment, 'user-group', 'import', '-').ended).code, 0)
+      await service.caller.rotate(former)
+      for (const token of [current, former]) {
+        const ended = await failingStart({ ...environment, UGS_API_TOKEN: token })
+        assertRefusal(ended, /UGS_API_TOKEN is, or was, the token of a user group/, /api-token create/, [token])
+      }
     })
 
     it('a database newer than the program', async () => {

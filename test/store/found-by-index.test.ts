@@ -59,7 +59,7 @@ async function rowsReadFor(
 ): Promise<number> {
   const database = await postgres.freshDatabase()
   t.after(database.remove)
-  const service = await openService(readConfig(database.environment))
+  const service = await openService(readConfig(database.environment), { bringsKey: true })
   const sql: Sql = (statement) => rawSql(database.environment, statement)
   const { id } = await service.store.teams.create('A team', noon)
   const team = teamOn(service, id, null)

@@ -22,7 +22,7 @@ describe('whatever the owner of a PostgreSQL database has set for it', () => {
   for (const level of ['repeatable read', 'serializable'])
     it(`who has waited for another sees what that one did, where ${level} is the default`, async (t) => {
       const environment = await databaseWith(t, `default_transaction_isolation = '${level}'`)
-      const services = await Promise.all(times(3, () => openService(readConfig(environment))))
+      const services = await Promise.all(times(3, () => openService(readConfig(environment), { bringsKey: true })))
       t.after(() => Promise.all(services.map(({ store }) => store.close())))
       const [{ id } = assert.fail()] = await Promise.all(
         services.map(({ store }) => store.teams.create('A team', noon)),

@@ -48,7 +48,7 @@ export function storeOn(engine: Engine): StoreOnTest {
   let service: Service
   before(async () => {
     database = await engine.freshDatabase()
-    service = await openService(readConfig(database.environment))
+    service = await openService(readConfig(database.environment), { bringsKey: true })
   })
   after(async () => {
     await service.store.close()
