@@ -88,5 +88,7 @@ function tableLines(): (page: readonly Shown[]) => string {
 function cells(event: Shown): string[] {
   const subject = event.user_group ?? event.schema ?? event.data_source ?? event.api_token_id ?? '-'
   const renamed = event.renamed_to === undefined ? '' : ` → ${event.renamed_to}`
-  return [String(event.id), event.at, event.kind, `${subject}${renamed}`, event.api_token ?? 'the terminal']
+  // An API token may have any name, that of the terminal too.
+  const actor = event.api_token === null ? 'the terminal' : `token ${event.api_token}`
+  return [String(event.id), event.at, event.kind, `${subject}${renamed}`, actor]
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { before, describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
+import { rawSql } from '../support/raw-database.ts'
 import { assertRefusal } from '../support/refusal.ts'
 import { spawnUgs } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
@@ -35,6 +36,12 @@ for (const engine of engines)
         stdout,
         /^ID +AT +KIND +SUBJECT +BY\n250 +\d{4}\S+Z +user_group\.created +group 249 +the terminal\n$/,
       )
+      await rawSql(
+        terminal.environment,
+        `update event set api_token = 'the terminal' where team_id = ${team[1]} and id = 250`,
+      )
+      const forged = await terminal.run('events', ...team, '--limit', '1')
+      assert.match(forged.stdout, /group 249 +token the terminal\n$/, 'an API token of that name is told apart')
       assertRefusal(await terminal.run('events', '--team', '99'), /no team 99/, /ugs team list/)
     })
 
