@@ -9,6 +9,8 @@ function ofServer(code: string): Error {
   return Object.assign(new pg.DatabaseError('as the server says', 18, 'error'), { code })
 }
 
+const outdated = Object.assign(ofServer('0A000'), { routine: 'RevalidateCachedQuery' })
+
 function ofSocket(code: string): Error {
   return Object.assign(new Error('as the socket says'), { code })
 }
@@ -20,6 +22,7 @@ describe('an error of PostgreSQL', () => {
     'of a right taken away': ofServer('42501'),
     'of a table that is being restored': ofServer('42P01'),
     'of a statement the pooler forgot': ofServer('26000'),
+    'of a table that got another column': outdated,
     'of a deadlock': ofServer('40P01'),
     'of a key retired just now': ofServer('23503'),
     'of a connection that broke': ofSocket('ECONNRESET'),
@@ -39,12 +42,12 @@ describe('an error of PostgreSQL', () => {
   })
 
   it('that is a bug of ours stays what it is', () => {
-    for (const error of [ofServer('42601'), ofServer('22P02'), new TypeError('x is not a function')])
+    for (const error of [ofServer('42601'), ofServer('22P02'), ofServer('0A000'), new TypeError('x is not a function')])
       assert.equal(translate(error), error)
   })
 
   it('is tried again when it is over with the connection or the other transaction, three times in all', async () => {
-    for (const error of [ofServer('40001'), ofServer('57P01'), ofServer('26000'), ofSocket('EPIPE')]) {
+    for (const error of [ofServer('40001'), ofServer('57P01'), ofServer('26000'), outdated, ofSocket('EPIPE')]) {
       let tries = 0
       const failing = retrying(async () => {
         tries += 1
@@ -56,7 +59,7 @@ describe('an error of PostgreSQL', () => {
   })
 
   it('is not tried again when it would be the same, or may have happened', async () => {
-    for (const error of [ofServer('53100'), ofServer('23505'), new UnknownOutcome(undefined)]) {
+    for (const error of [ofServer('53100'), ofServer('23505'), ofServer('0A000'), new UnknownOutcome(undefined)]) {
       let tries = 0
       const failing = retrying(async () => {
         tries += 1

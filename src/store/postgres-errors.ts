@@ -62,9 +62,14 @@ export function isSpent(error: unknown): boolean {
   return isSilent || isForgotten(error) || error instanceof UnknownOutcome || isLostConnection(error)
 }
 
-/** A statement that was prepared on this connection is not there, or is there before it was. */
+/** A statement that was prepared on this connection is not there, or is there before it was, or is none any more. */
 export function isForgotten(error: unknown): boolean {
-  return /^(26000|42P05)$/.test(sqlState(error) ?? '')
+  return /^(26000|42P05)$/.test(sqlState(error) ?? '') || isOutdated(error)
+}
+
+/** A table has other columns than when the statement was prepared. The words for it depend on the server's language. */
+export function isOutdated(error: unknown): boolean {
+  return sqlState(error) === '0A000' && (error as pg.DatabaseError).routine === 'RevalidateCachedQuery'
 }
 
 /** For the caller. What is none of these is a bug of ours. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Query, Row, Value } from './database.ts'
+import { isOutdated } from './postgres-errors.ts'
 
 type Read = (text: string) => Value
 
@@ -28,7 +29,7 @@ const types = new pg.TypeOverrides()
 types.setTypeParser(int8, Number)
 
 /** How the columns of a statement are read, by its name: as long as it is prepared, a server does not change them. */
-const readers = new WeakMap<Wire, Map<string, Read[]>>()
+let readers = new WeakMap<Wire, Map<string, Read[]>>()
 
 /**
  * Queries that travel in one packet, as do their answers; where one fails, those behind it are not run. The driver's own
@@ -104,6 +105,8 @@ class Packet {
   }
 
   handleError(error: Error): void {
+    // So it is on every connection: all are to prepare anew, or a second try would only meet the next.
+    if (isOutdated(error)) readers = new WeakMap()
     this.callback(error)
   }
 }
