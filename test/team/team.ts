@@ -147,7 +147,7 @@ export function withQuery(path: string, query: Query): string {
 
 /** Another team of the same service, with the API token of an admin. */
 export async function anotherTeam(caller: Caller, environment: Environment): Promise<Team> {
-  const service = await openService(readConfig(environment))
+  const service = await openService(readConfig(environment), { bringsKey: true })
   try {
     return new Team(caller, (await newTeam(service)).apiToken)
   } finally {
