@@ -145,6 +145,7 @@ class Postgres implements Database {
     try {
       const settle = await this.#transaction('repeatable', async (ask) => {
         const events: NewEvent[] = []
+        if (writes.length > 1) await perform(ask, run(doNotHoldUp), [])
         const settled = await performSteps(ask, performTogether(writes, events))
         await perform(ask, writeEvents(events), [])
         return settled
@@ -193,6 +194,8 @@ const lock = sql`select pg_advisory_xact_lock($1)`
 // Whoever comes to a table behind one that waits for it waits too: that must end as soon as any other statement would.
 const doNotQueueForTables = sql`
   select set_config('lock_timeout', reset_val, true) from pg_settings where name = 'statement_timeout'`
+// Somebody else may hold a row that one of many writes is about for long: alone it may wait for it.
+const doNotHoldUp = sql`set local lock_timeout = 1000`
 
 type Ask = (query: Query) => Promise<Row[]>
 

@@ -7,6 +7,7 @@ import pg from 'pg'
 import { engines } from '../support/engines.ts'
 import { sqlitePath } from '../support/raw-database.ts'
 import { noon, storeOn } from '../support/store.ts'
+import { times } from '../support/times.ts'
 
 const [sqlite = assert.fail(), postgres = assert.fail()] = engines
 
@@ -63,5 +64,18 @@ describe('while another transaction holds a user group on PostgreSQL', () => {
       const waited = pause(5_000, undefined, { ref: false })
       await assert.rejects(Promise.race([renamed, waited]), { code: 'conflict', field: 'provided_id' })
     })
+  })
+  it('a rotation of its token waits, and what waited together with it goes on', async () => {
+    const team = await on.newTeam()
+    const { token } = await team.make('held')
+    let rotation: Promise<unknown> | undefined
+    await meanwhile(`select from user_group where provided_id = 'held' for update`, async () => {
+      rotation = team.rotate(token)
+      const others = Promise.all(times(5, (index) => team.make(`group ${index}`)))
+      const waited = pause(5_000, 'waited', { ref: false })
+      assert.notEqual(await Promise.race([others, rotation, waited]), 'waited')
+      assert.equal((await team.userGroups.list({ after: 0, limit: 200 })).items.length, 6)
+    })
+    await rotation
   })
 })
