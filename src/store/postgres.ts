@@ -93,7 +93,7 @@ class Postgres implements Database {
 
   exclusively<T>(work: () => Work<T>): Promise<T> {
     const alone = function* () {
-      for (const statement of takeYourTime) yield* run(statement)
+      yield* run(takeYourTime)
       yield* run(lock, migrationLock)
       yield* run(doNotQueueForTables)
       return yield* work()
@@ -189,7 +189,9 @@ const seen = shared<[string | null]>()`
     then nullif(current_setting('ugs.connection', true), '') || ' ' || pg_current_snapshot() end`
 
 // A migration of a large table takes minutes, and the others that start meanwhile wait for it.
-const takeYourTime = [sql`set local statement_timeout = 0`, sql`set local lock_timeout = 0`]
+const takeYourTime = sql`
+  select set_config(name, '0', true) from pg_settings
+  where name in ('statement_timeout', 'lock_timeout', 'transaction_timeout')`
 const lock = sql`select pg_advisory_xact_lock($1)`
 // Whoever comes to a table behind one that waits for it waits too: that must end as soon as any other statement would.
 const doNotQueueForTables = sql`

@@ -103,6 +103,13 @@ describe('a migration on PostgreSQL', () => {
     end $$;
     create event trigger dawdle on ddl_command_start when tag in ('DROP INDEX') execute function dawdle()`
 
+  // Servers before version 17 have no such setting.
+  const limitTransactions = `
+    do $$ begin
+      execute format('alter database %I set transaction_timeout = 1000', current_database());
+    exception when undefined_object then
+    end $$`
+
   /** Where a statement may take a second. */
   async function impatientDatabase(t: TestContext) {
     const { environment, remove } = await postgres.freshDatabase()
@@ -115,9 +122,10 @@ describe('a migration on PostgreSQL', () => {
     }
   }
 
-  it('may take longer than any other statement, and those who start meanwhile wait for it', async (t) => {
+  it('may take longer than any other statement or transaction, and those who start meanwhile wait for it', async (t) => {
     const { open, sql } = await impatientDatabase(t)
     await sql(dawdleOverOneIndex)
+    await sql(limitTransactions)
     const stores = await Promise.all(times(3, () => open()))
     await Promise.all(stores.map((store) => store.close()))
   })
