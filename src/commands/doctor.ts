@@ -10,7 +10,7 @@ import { isThere } from '../store/sqlite-presence.ts'
 import type { Store } from '../store/store.ts'
 import { newKey, proveKeys } from '../unlock.ts'
 import { counted } from './counted.ts'
-import { print, printJson } from './terminal.ts'
+import { explanation, print, printJson } from './terminal.ts'
 
 interface Finding {
   check: string
@@ -47,8 +47,8 @@ async function examine(): Promise<Finding[]> {
       findings.push({ check: name, ok: true, ...good })
       return value
     } catch (error) {
-      const remedy = error instanceof OperatorError ? error.remedy : 'Run it again; if it stays, report it as a bug.'
-      findings.push({ check: name, ok: false, finding: (error as Error).message, remedy })
+      const { sentence, remedy } = explanation(error, 'Run it again; if it stays, report it as a bug.')
+      findings.push({ check: name, ok: false, finding: sentence, remedy })
       return undefined
     }
   }

@@ -1,6 +1,7 @@
 import { isoTimeOrNull } from '../clock.ts'
 import { type ErrorCode, ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
+import { postgresRemedyFor } from '../store/postgres-remedies.ts'
 import { remedyFor } from '../store/sqlite-errors.ts'
 import { withoutTokens } from '../tokens/format.ts'
 import { visible } from './visible.ts'
@@ -65,18 +66,19 @@ export function explain(error: unknown): string {
   return `${red('ugs:')} ${visible(sentence)}\n  ${remedy}`
 }
 
-export function explanation(error: unknown): { sentence: string; remedy: string } {
-  const [sentence, remedy] = sentenceAndRemedy(error)
+export function explanation(error: unknown, lastResort = 'Run ugs doctor.'): { sentence: string; remedy: string } {
+  const [sentence, remedy] = sentenceAndRemedy(error, lastResort)
   return { sentence: withoutTokens(sentence), remedy: withoutTokens(remedy) }
 }
 
-function sentenceAndRemedy(error: unknown): [sentence: string, remedy: string] {
+function sentenceAndRemedy(error: unknown, lastResort: string): [sentence: string, remedy: string] {
   if (error instanceof OperatorError) return [error.message, error.remedy]
-  if (error instanceof ServiceError && error.code === 'unavailable')
-    return [
-      `The database does not answer: ${(error.cause as Error | undefined)?.message ?? error.message}.`,
-      remedyFor(error.cause) ?? 'Run ugs doctor.',
-    ]
+  if (error instanceof ServiceError && error.code === 'unavailable') {
+    const reason = (error.cause as Error | undefined)?.message ?? error.message
+    const remedy = remedyFor(error.cause) ?? postgresRemedyFor(error.cause)
+    if (remedy !== undefined) return [`The database refuses: ${reason}.`, remedy]
+    return [`The database does not answer: ${reason}.`, lastResort]
+  }
   const remedy = error instanceof ServiceError ? remedies[error.code] : undefined
   if (remedy !== undefined) return [(error as Error).message.replace(/[^.]$/, '$&.'), remedy]
   return [

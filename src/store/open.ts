@@ -19,7 +19,7 @@ export interface OpenOptions {
   clock: Clock
   /** False for a look that changes nothing: an outdated database is refused. */
   upgrade?: boolean
-  /** Of a file: PostgreSQL looks after its own. */
+  /** Of a file; PostgreSQL looks after its own, and is only asked whether it takes writes. */
   check?: Check
   onConnectionError?: (error: Error) => void
 }

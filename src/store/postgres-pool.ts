@@ -1,10 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { ServiceError } from '../errors.ts'
 import { OperatorError } from '../operator-error.ts'
-import { isForgotten, isTransient } from './postgres-errors.ts'
+import { isTransient } from './postgres-errors.ts'
+import { refuseForgetful, refuseUnfit, refuseUnwritable } from './postgres-fitness.ts'
 import { clientFor } from './postgres-hosts.ts'
+import { postgresRemedyFor } from './postgres-remedies.ts'
 import { verifyingFully } from './postgres-url.ts'
+import type { Check } from './sqlite-fitness.ts'
 
 const patience = 5_000
 
@@ -27,6 +29,8 @@ const prepareSession = `
   select set_config('ugs.connection', gen_random_uuid()::text, false)`
 
 export interface PostgresOptions {
+  /** However closely: whether it takes writes. */
+  check?: Check
   onConnectionError?: (error: Error) => void
 }
 
@@ -53,12 +57,13 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
   try {
     await refuseUnfit(pool)
     await refuseForgetful(pool)
+    if (options.check !== undefined) await refuseUnwritable(pool)
   } catch (error) {
     await pool.end()
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
       `PostgreSQL at ${withoutPassword(url)} cannot be reached: ${describe(error)}.`,
-      'Check DATABASE_URL, that the server runs, and that its user may log in.',
+      postgresRemedyFor(error) ?? 'Check DATABASE_URL, that the server runs, and that its user may log in.',
       error,
     )
   }
@@ -71,52 +76,6 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
     return await pool.connect()
   } catch (error) {
     throw isTransient(error) ? error : new ServiceError('unavailable', { cause: error })
-  }
-}
-
-async function refuseUnfit(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ version: number; encoding: string }>(
-    `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
-  )
-  const [server] = rows
-  if (server === undefined || server.version < 140_000)
-    throw new OperatorError(
-      `PostgreSQL ${Math.floor((server?.version ?? 0) / 10_000)} is too old.`,
-      'Use PostgreSQL 14 or newer.',
-    )
-  if (server.encoding !== 'UTF8')
-    throw new OperatorError(
-      `The database stores text as ${server.encoding}, which cannot hold every id.`,
-      "Create it with encoding 'UTF8'.",
-    )
-}
-
-const probe = { name: 'ugs_probe', text: 'select 1' }
-
-/** A pooler may give each transaction another connection to the server, which does not know what was prepared on the last. */
-async function refuseForgetful(pool: pg.Pool): Promise<void> {
-  const one = await pool.connect()
-  let other: pg.PoolClient | undefined
-  try {
-    other = await pool.connect()
-    await one.query(probe)
-    // Whatever `one` was connected to just now belongs to the other as long as its transaction lasts.
-    await other.query('begin')
-    const again = one.query(probe)
-    // There may be one for both.
-    await Promise.race([again, pause(1_000, undefined, { ref: false })])
-    await other.query('rollback')
-    await again
-  } catch (error) {
-    if (!isForgotten(error)) throw error
-    throw new OperatorError(
-      'The pooler in front of PostgreSQL forgets what a connection has prepared.',
-      'Have it keep a connection for a session (PgBouncer: pool_mode = session), or connect to PostgreSQL itself.',
-      error,
-    )
-  } finally {
-    one.release()
-    other?.release()
   }
 }
 

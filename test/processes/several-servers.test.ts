@@ -51,9 +51,9 @@ describe('a DATABASE_URL that names several PostgreSQL servers', () => {
 
   it('without target_session_attrs leads to the first that answers', async () => {
     const reading = { DATABASE_URL: urlOf([nobody, standby, primary], ''), UGS_MASTER_KEY }
-    assert.match((await ugs(reading, 'doctor')).stdout, /^ok {3}keys/m)
-    const ended = await failingStart(reading)
-    assertRefusal(ended, /read-only transaction/, /doctor/, [password])
+    assert.match((await ugs(reading, 'team', 'list')).stdout, /First team/)
+    assert.match((await ugs(reading, 'doctor')).stdout, /^BAD {2}database +The database is read-only\./m)
+    assertRefusal(await failingStart(reading), /read-only/, /the server that takes writes/, [password])
   })
 
   it('is refused when none of them takes writes, with the reason of each and without the password', async () => {
