@@ -51,6 +51,15 @@ describe('a user of PostgreSQL who does not own the database', () => {
     assertRefusal(ended, /The database refuses: permission denied for table/, /owner of the database, or grant/)
   })
 
+  it('may run the service where nothing is left to migrate', async () => {
+    await sql(`grant select, insert, update, delete on all tables in schema public to ${role}`)
+    const { caller, stop } = await premises.start(asGuest)
+    const { body } = await caller.getOrCreate('other')
+    assert.equal((await caller.rotate(body.user_group.token)).status, 200)
+    assert.equal(await stop(), 0)
+    assert.equal((await runCommand(asGuest, 'doctor')).code, 0)
+  })
+
   it('is told when the database is read-only', async () => {
     await sql(`alter role ${role} set default_transaction_read_only = on`)
     await assertRefused('The database is read-only\\.', 'default_transaction_read_only')

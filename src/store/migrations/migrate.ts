@@ -16,8 +16,10 @@ const latestVersion = sql<[version: number | null]>`select max(version) from sch
 const recordVersion = sql`insert into schema_version (version, applied_at) values ($1, $2)`
 
 /** Ten processes that start at once migrate once: the others wait for the first and find nothing left to do. */
-export function migrate(database: Database, now: number): Promise<void> {
-  return database.exclusively(function* () {
+export async function migrate(database: Database, now: number): Promise<void> {
+  // Where nothing is left to do, nobody needs the right to do it.
+  if ((await versionOf(database)) === migrations.length) return
+  await database.exclusively(function* () {
     yield* run(createVersions)
     const current = yield* currentVersion()
     for (const [index, statements] of migrations.entries()) {
@@ -30,10 +32,7 @@ export function migrate(database: Database, now: number): Promise<void> {
 
 /** For a look that changes nothing: refuses a database that a start would migrate first. */
 export async function refuseOutdated(database: Database): Promise<void> {
-  const current = await database.look(currentVersion).catch((error: unknown) => {
-    if (error instanceof MissingTable) return 0
-    throw error
-  })
+  const current = await versionOf(database)
   if (current === 0)
     throw new OperatorError(
       'The database holds nothing of this service.',
@@ -44,6 +43,13 @@ export async function refuseOutdated(database: Database): Promise<void> {
       `The database is at schema version ${current}; this program needs ${migrations.length}.`,
       'Start the service once: it migrates the database. Back it up before.',
     )
+}
+
+function versionOf(database: Database): Promise<number> {
+  return database.look(currentVersion).catch((error: unknown) => {
+    if (error instanceof MissingTable) return 0
+    throw error
+  })
 }
 
 function* currentVersion(): Work<number> {
