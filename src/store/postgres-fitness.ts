@@ -37,31 +37,42 @@ export async function refuseUnwritable(pool: pg.Pool): Promise<void> {
   if (!rows[0]?.mayWrite) throw new OperatorError('The user in DATABASE_URL may not write to the database.', grant)
 }
 
-const probe = { name: 'ugs_probe', text: 'select 1' }
+const probe = { name: 'ugs_probe', text: 'select pg_backend_pid() as connection' }
 
-/** A pooler may give each transaction another connection to the server, which does not know what was prepared on the last. */
+/**
+ * A pooler may give each transaction another connection to the server, which does not know what was prepared on the last;
+ * or it prepares that again, and what was set for the session is lost.
+ */
 export async function refuseForgetful(pool: pg.Pool): Promise<void> {
   const one = await pool.connect()
   let other: pg.PoolClient | undefined
   try {
     other = await pool.connect()
-    await one.query(probe)
+    const first = await connectionOf(one)
     // Whatever `one` was connected to just now belongs to the other as long as its transaction lasts.
     await other.query('begin')
-    const again = one.query(probe)
+    const again = connectionOf(one)
     // There may be one for both.
     await Promise.race([again, pause(1_000, undefined, { ref: false })])
     await other.query('rollback')
-    await again
+    if ((await again) !== first) throw forgetful()
   } catch (error) {
-    if (!isForgotten(error)) throw error
-    throw new OperatorError(
-      'The pooler in front of PostgreSQL forgets what a connection has prepared.',
-      'Have it keep a connection for a session (PgBouncer: pool_mode = session), or connect to PostgreSQL itself.',
-      error,
-    )
+    throw isForgotten(error) ? forgetful(error) : error
   } finally {
     one.release()
     other?.release()
   }
+}
+
+async function connectionOf(client: pg.PoolClient): Promise<number | undefined> {
+  const { rows } = await client.query<{ connection: number }>(probe)
+  return rows[0]?.connection
+}
+
+function forgetful(error?: unknown): OperatorError {
+  return new OperatorError(
+    'The pooler in front of PostgreSQL forgets what a connection has prepared.',
+    'Have it keep a connection for a session (PgBouncer: pool_mode = session), or connect to PostgreSQL itself.',
+    error,
+  )
 }
