@@ -219,6 +219,7 @@ export interface TokenVerifyRequest {
 export interface TokenVerifyAnswer {
   success: 1
   active: boolean
+  /** Why not, where active is false: unknown, rotated, disabled. */
   reason?: 'unknown' | 'rotated' | 'disabled' | undefined
   user_group?:
     | {
@@ -228,6 +229,7 @@ export interface TokenVerifyAnswer {
       }
     | undefined
   data_sources?: Record<string, ResolvedDataSource> | undefined
+  /** The schema ids whose data source is not there, if any. */
   unresolved?: string[] | undefined
   /** A JSON object of at most 64 KiB and 32 levels. */
   properties?: Record<string, unknown> | undefined

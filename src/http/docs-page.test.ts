@@ -27,6 +27,15 @@ describe('the page of the operations', () => {
       assert.ok(section.includes('&quot;success&quot;: 1'))
     })
 
+  it('tells what an answer may hold beside what its example shows', () => {
+    const verify = sections.get('token.verify') ?? ''
+    for (const field of ['reason', 'unresolved', 'user_group.provided_id'])
+      assert.ok(verify.includes(`>${field}<`), field)
+    assert.ok(verify.includes('unknown, rotated, disabled'))
+    const events = sections.get('event.list') ?? ''
+    assert.ok(events.includes('>events[].renamed_to<') && events.includes('data_source.deleted'))
+  })
+
   it('escapes what it shows', () => {
     assert.ok(page.includes('1.2.3 &lt;beta&gt;') && !page.includes('<beta>'))
   })

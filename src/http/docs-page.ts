@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { TSchema } from 'typebox'
 import { catalogue } from '../errors.ts'
 import { errorCodes } from './openapi.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, replySchema } from './operation.ts'
 
 const style = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #2563eb }
@@ -15,6 +14,7 @@ td code { white-space: nowrap } h2 code { font-size: 1.05rem }
 pre { background: var(--soft); border-radius: .5rem; padding: .75rem 1rem; overflow-x: auto; margin: 0 }
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line) }
 nav ul { list-style: none; padding: 0; columns: 22rem } nav li { break-inside: avoid; padding: .1rem 0 }
+@media (max-width: 40rem) { td code { white-space: normal; overflow-wrap: anywhere } }
 a { color: var(--accent); text-decoration: none } a:hover { text-decoration: underline }
 .method { display: inline-block; min-width: 4.2rem; font-weight: 600 } .required { font-weight: 600 }`
 
@@ -27,8 +27,8 @@ export function docsPage(operations: readonly Operation[], version: string): str
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>User Group Service ${escaped(version)}</title><style>${style}</style></head><body>
 <h1>User Group Service</h1>
-<p>Version ${escaped(version)}. Every call carries <code>Authorization: Token &lt;API_TOKEN&gt;</code> and, where it has a body,
-<code>Content-Type: application/json</code>. A failed call answers
+<p>Version ${escaped(version)}. A call that needs a scope carries <code>Authorization: Token &lt;API_TOKEN&gt;</code>, and one with
+a body <code>Content-Type: application/json</code>. A failed call answers
 <code>{"success":0,"error":{"code","message","field"},"request_id"}</code>.
 For programs: <a href="openapi.json">openapi.json</a>.</p>
 <nav><ul>${operations.map((o) => `<li><a href="#${o.id}">${heading(o)}</a></li>`).join('')}</ul></nav>
@@ -45,21 +45,49 @@ function section(declared: Operation): string {
   const scope = declared.scope === null ? 'Needs no API token.' : `Needs the scope <code>${declared.scope}</code>.`
   return `<section><h2 id="${declared.id}">${heading(declared)}</h2>
 <p>${escaped(declared.summary)} ${scope}</p>
-${query ? `<h3>Query</h3>${fields(query)}` : ''}
-${body ? `<h3>Body</h3>${fields(body)}` : ''}
+${query ? `<h3>Query</h3>${fields(taken(query), 'required')}` : ''}
+${body ? `<h3>Body</h3>${fields(taken(body), 'required')}` : ''}
 ${declared.example.body ? `<h3>Example</h3><pre>${pretty(declared.example.body)}</pre>` : ''}
 <h3>Answer</h3><pre>${pretty({ success: 1, ...declared.example.reply })}</pre>
+${fields(given(replySchema(declared) as Described), 'always')}
 <h3>Errors</h3><table>${errorCodes(declared).map(errorRow).join('')}</table></section>`
 }
 
-function fields(schema: TSchema): string {
-  const { properties = {}, required = [] } = schema as {
-    properties?: Record<string, { description?: string }>
-    required?: string[]
-  }
-  const rows = Object.entries(properties).map(([name, { description = '' }]) => {
-    const need = required.includes(name) ? '<span class="required">required</span>' : 'optional'
-    return `<tr><td><code>${escaped(name)}</code></td><td>${need}</td><td>${escaped(description)}</td></tr>`
+interface Described {
+  description?: string
+  enum?: readonly string[]
+  properties?: Record<string, Described>
+  required?: readonly string[]
+  items?: Described
+}
+
+interface Field {
+  name: string
+  isThere: boolean
+  meaning: string
+}
+
+function taken({ properties = {}, required = [] }: Described): Field[] {
+  return Object.entries(properties).map(([name, { description = '' }]) => {
+    return { name, isThere: required.includes(name), meaning: description }
+  })
+}
+
+/** What an answer holds, and what is in that: `events[].kind`. */
+function given(schema: Described, path = ''): Field[] {
+  const { properties = {}, required = [] } = schema
+  return Object.entries(properties).flatMap(([key, inner]) => {
+    const name = path + key
+    const meaning = inner.description ?? inner.enum?.join(', ') ?? ''
+    const field = { name, isThere: required.includes(key), meaning }
+    return [field, ...given(inner, `${name}.`), ...(inner.items ? given(inner.items, `${name}[].`) : [])]
+  })
+}
+
+function fields(all: readonly Field[], certain: 'required' | 'always'): string {
+  const rows = all.map(({ name, isThere, meaning }) => {
+    const need = isThere ? `<span class="required">${certain}</span>` : 'optional'
+    return `<tr><td><code>${escaped(name)}</code></td><td>${need}</td><td>${escaped(meaning)}</td></tr>`
   })
   return `<table>${rows.join('')}</table>`
 }

@@ -14,7 +14,11 @@ const DataSourceOut = Type.Object(
 
 const reply = {
   active: Type.Boolean(),
-  reason: Type.Optional(Type.Enum(['unknown', 'rotated', 'disabled'])),
+  reason: Type.Optional(
+    Type.Enum(['unknown', 'rotated', 'disabled'], {
+      description: 'why not, where active is false: unknown, rotated, disabled',
+    }),
+  ),
   user_group: Type.Optional(Type.Object({ team_id: Type.Integer(), name: Type.String(), provided_id: Type.String() })),
   data_sources: Type.Optional(
     Type.Unsafe<Record<string, { id: string; provided_id: string | null; name: string }>>({
@@ -22,7 +26,9 @@ const reply = {
       additionalProperties: DataSourceOut,
     }),
   ),
-  unresolved: Type.Optional(Type.Array(Type.String())),
+  unresolved: Type.Optional(
+    Type.Array(Type.String(), { description: 'the schema ids whose data source is not there, if any' }),
+  ),
   properties: Type.Optional(Properties),
   expires_at: Type.Optional(TimeOrNull),
 }
