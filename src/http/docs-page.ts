@@ -14,7 +14,7 @@ td code { white-space: nowrap } h2 code { font-size: 1.05rem }
 pre { background: var(--soft); border-radius: .5rem; padding: .75rem 1rem; overflow-x: auto; margin: 0 }
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line) }
 nav ul { list-style: none; padding: 0; columns: 22rem } nav li { break-inside: avoid; padding: .1rem 0 }
-@media (max-width: 40rem) { td code { white-space: normal; overflow-wrap: anywhere } }
+@media (max-width: 40rem) { tr { border-bottom: 1px solid var(--line) } tr, td { display: block } td { border: 0; padding: .1rem 0; overflow-wrap: anywhere } td code { white-space: normal } }
 a { color: var(--accent); text-decoration: none } a:hover { text-decoration: underline }
 .method { display: inline-block; min-width: 4.2rem; font-weight: 600 } .required { font-weight: 600 }`
 
@@ -45,11 +45,11 @@ function section(declared: Operation): string {
   const scope = declared.scope === null ? 'Needs no API token.' : `Needs the scope <code>${declared.scope}</code>.`
   return `<section><h2 id="${declared.id}">${heading(declared)}</h2>
 <p>${escaped(declared.summary)} ${scope}</p>
-${query ? `<h3>Query</h3>${fields(taken(query), 'required')}` : ''}
-${body ? `<h3>Body</h3>${fields(taken(body), 'required')}` : ''}
+${query ? `<h3>Query</h3>${fields(taken(query), input)}` : ''}
+${body ? `<h3>Body</h3>${fields(taken(body), input)}` : ''}
 ${declared.example.body ? `<h3>Example</h3><pre>${pretty(declared.example.body)}</pre>` : ''}
 <h3>Answer</h3><pre>${pretty({ success: 1, ...declared.example.reply })}</pre>
-${fields(given(replySchema(declared) as Described), 'always')}
+${fields(given(replySchema(declared) as Described).filter(addsToExample), { certain: 'always', uncertain: 'sometimes' })}
 <h3>Errors</h3><table>${errorCodes(declared).map(errorRow).join('')}</table></section>`
 }
 
@@ -84,9 +84,16 @@ function given(schema: Described, path = ''): Field[] {
   })
 }
 
-function fields(all: readonly Field[], certain: 'required' | 'always'): string {
+/** What is there always, and says all by its name and in the example, need not be listed. */
+function addsToExample({ isThere, meaning }: Field): boolean {
+  return !isThere || meaning !== ''
+}
+
+const input = { certain: 'required', uncertain: 'optional' }
+
+function fields(all: readonly Field[], { certain, uncertain }: typeof input): string {
   const rows = all.map(({ name, isThere, meaning }) => {
-    const need = isThere ? `<span class="required">${certain}</span>` : 'optional'
+    const need = isThere ? `<span class="required">${certain}</span>` : uncertain
     return `<tr><td><code>${escaped(name)}</code></td><td>${need}</td><td>${escaped(meaning)}</td></tr>`
   })
   return `<table>${rows.join('')}</table>`
