@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
+import { waitBefore } from '../../client/src/pause.ts'
 import { UserGroupService } from '../../client/src/user-group-service.ts'
 import type { Fault } from '../support/faulty-proxy.ts'
 import { testApiToken } from '../support/service-process.ts'
@@ -49,6 +50,14 @@ describe('the client, when a call does not go through', async () => {
     const { client } = await unluckyClient(t, there, ['lose'])
     const { user_group } = await client.updateUserGroup('old', { provided_id: 'new' })
     assert.equal(user_group.provided_id, 'new')
+  })
+
+  it('finds a renamed data source under its new id when the answer to renaming was lost', async (t) => {
+    await direct.createSchema({ id: 'stock' })
+    await direct.createDataSource({ schema_id: 'stock', provided_id: 'old' })
+    const { client } = await unluckyClient(t, there, ['lose'])
+    const { data_source } = await client.updateDataSource('old', { provided_id: 'new' })
+    assert.equal(data_source.provided_id, 'new')
   })
 
   it('does not take a 404 for done when no answer was lost', async () => {
@@ -122,6 +131,21 @@ describe('the client, when a call does not go through', async () => {
     assert.equal(proxy.seen.length, 3)
   })
 
+  it('repeats a call three times unless told otherwise', async () => {
+    let attempts = 0
+    const fetch = () => {
+      attempts += 1
+      return Promise.reject(new Error('no way'))
+    }
+    await failure(clientOf(there.service.url, { fetch }).getTeam())
+    assert.equal(attempts, 4)
+  })
+
+  it('waits no longer than half a minute, whatever it is asked for, and five seconds where it is asked for nothing', () => {
+    assert.ok(waitBefore(0, 86_400) <= 30_100)
+    assert.ok(waitBefore(20) <= 5_000)
+  })
+
   it('asks once how the service is', async (t) => {
     for (const call of ['healthz', 'readyz'] as const) {
       const { client, proxy } = await unluckyClient(t, there, [unavailable])
@@ -140,29 +164,6 @@ describe('the client, when a call does not go through', async () => {
     for (const reason of [undefined, null, 'no way', new Error('no way')]) {
       const client = clientOf(there.service.url, { fetch: () => Promise.reject(reason), retries: 0 })
       assert.equal((await failure(client.getTeam())).code, 'connection_failed')
-    }
-  })
-
-  it('ends each attempt at its time-out, while the answer comes too, and repeats it', async (t) => {
-    const { client, proxy } = await unluckyClient(t, there, ['hang', { delay: 5000 }], { timeoutMs: 250 })
-    const begin = performance.now()
-    assert.equal((await client.getTeam()).team.id, 1)
-    assert.ok(performance.now() - begin < 3000)
-    assert.equal(proxy.seen.length, 3)
-    const hopeless = await unluckyClient(t, there, ['hang'], { timeoutMs: 250, retries: 0 })
-    assert.equal((await failure(hopeless.client.getTeam())).code, 'timed_out')
-  })
-
-  it("ends at the caller's signal: before, while it waits for an answer, and between repetitions", async (t) => {
-    const { client, proxy } = await unluckyClient(t, there, ['hang', unavailable, unavailable])
-    const reason = new Error('the user left')
-    await assert.rejects(client.getTeam({ signal: AbortSignal.abort(reason) }), reason)
-    assert.equal(proxy.seen.length, 0)
-    for (let seen = 1; seen <= 2; seen += 1) {
-      const leaving = new AbortController()
-      setTimeout(() => leaving.abort(reason), 200)
-      await assert.rejects(client.getTeam({ signal: leaving.signal }), reason)
-      assert.equal(proxy.seen.length, seen)
     }
   })
 

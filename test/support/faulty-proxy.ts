@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, type TestContext } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 /** What happens to one request on its way. */
 export type Fault =
@@ -15,9 +14,10 @@ export type Fault =
   | 'cut'
   /** The service does its work, and its answer never comes. */
   | 'hang'
+  /** As 'hang', behind the first half of the answer. */
+  | 'stall'
   /** The answer to the request before, as a cache that looks at the URL alone would give it. */
   | 'stale'
-  | { delay: number }
   /** This answer instead of the service's, before or after it has done its work. */
   | { status: number; headers?: Record<string, string>; body?: string; afterWork?: true }
 
@@ -58,10 +58,9 @@ export async function faultyProxy(
     const answer = await forward(service, incoming, body)
     last = answer
     if (fault === 'lose') return incoming.socket.destroy()
-    if (fault === 'cut') return giveHalf(outgoing, answer)
+    if (fault === 'cut') return giveHalf(outgoing, answer, () => outgoing.socket?.destroy())
     if (fault === 'hang') return
-    // Whoever has gone meanwhile keeps nobody waiting for it.
-    if (typeof fault === 'object') await pause(fault.delay, undefined, { ref: false })
+    if (fault === 'stall') return giveHalf(outgoing, answer)
     return give(outgoing, answer)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -85,7 +84,11 @@ function give(outgoing: ServerResponse, { status, headers: { connection, ...head
   outgoing.writeHead(status, headers).end(body)
 }
 
-function giveHalf(outgoing: ServerResponse, { status, headers: { connection, ...headers }, body }: Answer): void {
+function giveHalf(
+  outgoing: ServerResponse,
+  { status, headers: { connection, ...headers }, body }: Answer,
+  then?: () => void,
+): void {
   outgoing.writeHead(status, headers)
-  outgoing.write(body.subarray(0, body.length / 2), () => outgoing.socket?.destroy())
+  outgoing.write(body.subarray(0, body.length / 2), then)
 }
