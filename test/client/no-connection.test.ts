@@ -9,6 +9,9 @@ import { describe, it } from 'node:test'
 import { lacksOpenssl, makeCertificate } from '../support/certificate.ts'
 import { clientOf, closedPort, failure } from './client.ts'
 
+const unreachable = Object.assign(new Error('connect'), { code: 'ENETUNREACH', syscall: 'connect' })
+const broken = Object.assign(new Error('read'), { code: 'EHOSTUNREACH', syscall: 'read' })
+
 describe('the client, when there is no connection to the service', () => {
   it('says so, for what must happen once too: nothing was sent', async () => {
     const gone = await closedPort()
@@ -28,15 +31,14 @@ describe('the client, when there is no connection to the service', () => {
   })
 
   it('says so when there is no way to it, by one address or several', async () => {
-    const unreachable = Object.assign(new Error('connect'), { code: 'ENETUNREACH', syscall: 'connect' })
     for (const cause of [unreachable, new AggregateError([unreachable, unreachable])])
       assert.equal(await codeOfCreation(cause), 'connection_failed')
   })
 
-  it('leaves open what happened when a connection that was there breaks', async () => {
-    const broken = Object.assign(new Error('read'), { code: 'EHOSTUNREACH', syscall: 'read' })
-    for (const cause of [broken, new AggregateError([broken]), new AggregateError([])])
-      assert.equal(await codeOfCreation(cause), 'answer_lost')
+  it('leaves open what happened when a connection that was there breaks, be it one of several', async () => {
+    for (const errors of [[broken], [unreachable, broken], []])
+      assert.equal(await codeOfCreation(new AggregateError(errors)), 'answer_lost')
+    assert.equal(await codeOfCreation(broken), 'answer_lost')
   })
 
   it('says so when its certificate is not to be trusted', { skip: lacksOpenssl() ?? false }, async (t) => {
