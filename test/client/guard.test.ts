@@ -4,7 +4,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import fastify from 'fastify'
-import { type GuardOptions, requireUserGroup, requireUserGroupHook, userGroupOf } from '../../client/src/guard.ts'
+import {
+  type GuardOptions,
+  requireUserGroup,
+  requireUserGroupHook,
+  userGroupOf,
+  type VerifiedUserGroup,
+} from '../../client/src/guard.ts'
 import type { UserGroupService } from '../../client/src/user-group-service.ts'
 import { clientOf, runningOnSqlite, unluckyClient } from './client.ts'
 
@@ -132,6 +138,17 @@ describe('the guard', async () => {
       }
     })
   }
+
+  it('leaves no group on a request that it refuses, and asks nobody about what cannot be a token', async (t) => {
+    const { client, proxy } = await unluckyClient(t, there, [])
+    const forged = { user_group: { team_id: 1, name: 'Acme', provided_id: 'acme' } } as VerifiedUserGroup
+    const request = { ...bearer('x'.repeat(256)), userGroup: forged }
+    const response = { statusCode: 200, setHeader() {}, end() {} }
+    await requireUserGroup(client)(request, response, () => assert.fail('it passed'))
+    assert.equal(response.statusCode, 401)
+    assert.throws(() => userGroupOf(request))
+    assert.deepEqual(proxy.seen, [])
+  })
 
   it('says so when a handler asks for a group and no guard stood before it', () => {
     assert.throws(() => userGroupOf({}), /requireUserGroup/)
