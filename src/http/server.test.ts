@@ -186,6 +186,28 @@ it('a server that closes sends the rest of the answers it has given', async (t) 
   assert.ok(received > megabytes * 2 ** 20, `only ${received} bytes came`)
 })
 
+for (const [kind, status, settle] of [
+  ['an answer', 200, ({ resolve }) => resolve({ type: 'text/plain', content: 'served' })],
+  ['a refusal', 500, ({ reject }) => reject(new Error('no'))],
+] as [string, number, (answer: PromiseWithResolvers<Answer>) => void][])
+  it(`a server that closes says with ${kind} under way that it is the last on its connection`, async (t) => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<Answer>()
+    const perform = () => {
+      asked.resolve()
+      return answer.promise
+    }
+    const server = await listen(t, '', { router: new Router([{ ...route, answer: perform }]) })
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('latin1')
+    t.after(() => client.destroy())
+    client.write(wellFormed)
+    await asked.promise
+    server.close()
+    settle(answer)
+    const [text] = await once(client, 'data')
+    assert.match(text, new RegExp(`^HTTP/1.1 ${status} .+\r\nConnection: close\r\n`, 's'))
+  })
+
 for (const [kind, content] of [
   ['a brief one', 'brief'],
   ['one in pieces', Array.from({ length: 50 }, () => 'x'.repeat(64 * 1024))],
