@@ -27,3 +27,28 @@ for (const { sent, least, most } of [
     await once(socket, 'close')
     assert.ok(socket.bytesRead >= least && socket.bytesRead < most, `${socket.bytesRead} bytes were read`)
   })
+
+it('a connection on which a body was refused stays, once all of the body has come', async (t) => {
+  const server = createServer((request, response) => {
+    lingerOver(request)
+    response.writeHead(400, { 'Content-Length': 0 }).end()
+  })
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.after(() => client.destroy())
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const ask = async () => {
+    client.write('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n')
+    await once(client, 'data')
+  }
+  await ask()
+  t.mock.timers.tick(1_000)
+  client.write('{}')
+  await ask()
+  t.mock.timers.tick(1_999)
+  assert.equal(socket.destroyed, false, 'the first body has come')
+  t.mock.timers.tick(1)
+  assert.equal(socket.destroyed, true, 'the second has not')
+})

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ExchangesUnderWay } from './connections.ts'
@@ -35,4 +35,21 @@ it('those who have stopped reading are cut off when too much waits for all, and 
   for (let turn = 0; turn < 50 && (await open()) > 1; turn += 1) await pause(100)
   assert.equal(await open(), 1, 'only the one who reads is left')
   for (const client of clients) client.destroy()
+})
+
+it('who has not read anything for half a minute is cut off, and not before', (t) => {
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => now)
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const socket = Object.defineProperties(new Socket(), { writableLength: { value: 1 }, bytesWritten: { value: 1 } })
+  hangUpOnSlowReaders(createServer(), { sockets: [socket] })
+  const pass = (milliseconds: number) => {
+    now += milliseconds
+    t.mock.timers.tick(250)
+  }
+  pass(250)
+  pass(30_000)
+  assert.equal(socket.destroyed, false)
+  pass(1)
+  assert.equal(socket.destroyed, true)
 })
