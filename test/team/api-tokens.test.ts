@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { assertError, assertErrorShape, assertRefused } from '../contract/expectations.ts'
 import { Caller } from '../support/caller.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
+import { rawSql } from '../support/raw-database.ts'
 import { running } from '../support/running.ts'
 import { startService } from '../support/service-process.ts'
 import { operations } from './operations.ts'
@@ -30,6 +32,7 @@ for (const engine of engines)
     let others = await anotherTeam(caller, environment)
 
     const list = async (from = team): Promise<Listed[]> => (await from.send('GET', '/api/api_tokens')).body.api_tokens
+    const lastUse = async (id: number) => (await list()).find((token) => token.id === id)?.last_used_at
     const make = async (from: Team, name: string, scopes: string[], expiresAt?: string) => {
       const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt }
       const { status, body } = await from.makeApiToken({ name, scopes, ...expiry })
@@ -146,13 +149,38 @@ for (const engine of engines)
 
     it('say when they were last used', async () => {
       const { id, team: bearer } = await make(team, 'used', ['verify'])
-      const lastUse = async () => (await list()).find((token) => token.id === id)?.last_used_at
-      assert.equal(await lastUse(), null)
+      assert.equal(await lastUse(id), null)
       const before = Date.now()
       await bearer.verify('x')
-      const used = await eventually('its use is noted', async () => (await lastUse()) ?? undefined)
+      const used = await eventually('its use is noted', async () => (await lastUse(id)) ?? undefined)
       assert.ok(Date.parse(used) >= before - 1000 && Date.parse(used) <= Date.now(), used)
     })
+
+    it('say so anew ten minutes later', async () => {
+      const { id, team: bearer } = await make(team, 'used again', ['verify'])
+      await bearer.verify('x')
+      await eventually('its use is noted', async () => (await lastUse(id)) !== null)
+      const elevenMinutesAgo = Date.now() - 660_000
+      await rawSql(environment, `update api_token set last_used_at = ${elevenMinutesAgo} where id = ${id}`)
+      await bearer.verify('x')
+      await eventually('it is noted again', async () => Date.parse((await lastUse(id)) ?? '') > elevenMinutesAgo)
+    })
+
+    if (engine.name === 'SQLite')
+      it('are of use where that cannot be noted, which a later request does', async () => {
+        const { id, team: bearer } = await make(team, 'unnoted', ['verify'])
+        const refusing = `before update of last_used_at on api_token begin select raise(abort, 'no note'); end`
+        await rawSql(environment, `create trigger no_note ${refusing}`)
+        for (let time = 0; time < 3; time += 1) {
+          assert.equal((await bearer.verify('x')).status, 200)
+          // The note is made behind the answer.
+          await pause(50)
+        }
+        assert.equal(await lastUse(id), null)
+        await rawSql(environment, 'drop trigger no_note')
+        assert.equal((await bearer.verify('x')).status, 200)
+        await eventually('its use is noted', async () => (await lastUse(id)) !== null)
+      })
 
     it('end when they are revoked, leave the list, and cannot be revoked twice', async () => {
       const { id, team: bearer } = await make(team, 'gone', ['admin'])
