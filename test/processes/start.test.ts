@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
@@ -123,6 +123,7 @@ for (const engine of engines)
         assert.equal(statSync(join(folder, 'master.key')).mode & 0o777, 0o600)
         assert.equal(statSync(folder).mode & 0o077, 0)
         assert.ok(existsSync(join(folder, 'test.db')))
+        for (const file of readdirSync(folder)) assert.equal(statSync(join(folder, file)).mode & 0o077, 0, file)
         const link = join(premises.database.folder as string, 'link.db')
         symlinkSync(join(folder, 'test.db'), link)
         const settings = { DATABASE_URL: `sqlite:${link}`, UGS_MASTER_KEY_FILE: join(folder, 'master.key') }
