@@ -109,6 +109,15 @@ for (const engine of engines)
       assert.equal((await left.caller.call('GET', '/healthz')).status, 200, 'it is alive, though')
       assert.equal((await given.caller.call('GET', '/readyz')).status, 200)
     })
+
+    it('makes a process unready that seals under the old key once that is no longer in use', async (t) => {
+      const { premises, both } = await withTwoKeys(t, engine)
+      const left = await premises.start({ UGS_MASTER_KEY: both.UGS_MASTER_KEY.split(',').reverse().join() })
+      assert.equal((await left.caller.call('GET', '/readyz')).status, 200)
+      const rotated = await runCommand({ ...premises.environment, ...both }, 'keys', 'rotate')
+      assert.equal(rotated.code, 0, rotated.stderr)
+      assert.equal((await left.caller.call('GET', '/readyz')).status, 503)
+    })
   })
 
 async function withTwoKeys(context: Parameters<typeof Premises.open>[0], engine: Engine) {
