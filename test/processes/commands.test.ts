@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { type Ended, runCommand, startOnFullDisk } from '../support/command.ts'
 import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
+import { sqlitePath } from '../support/raw-database.ts'
 import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 import { type Environment, spawnUgs, testApiToken } from '../support/service-process.ts'
 
@@ -118,6 +120,18 @@ describe('the ugs commands', () => {
       const teams = name === 'Second' ? 'Team 2 has' : 'Teams 2, 3 have'
       assert.match(stdout, new RegExp(`^BAD +api tokens +${teams} no API token that works\\.$`, 'm'))
     }
+  })
+
+  it('let doctor find an index that does not match its table, which a start has no time to look for', async (t) => {
+    const premises = await startedOnce(t)
+    const database = new DatabaseSync(sqlitePath(premises.environment), { defensive: false })
+    const other = 'create index api_token_of_team on api_token (team_id, name)'
+    database.exec('pragma writable_schema = on')
+    database.exec(`update sqlite_schema set sql = '${other}' where name = 'api_token_of_team'`)
+    database.close()
+    const { code, stdout } = await runCommand(premises.environment, 'doctor')
+    assert.match(stdout, /^BAD {2}database .+ is damaged: .*api_token_of_team/m)
+    assert.equal(code, 1)
   })
 
   it('let doctor put the problems of the settings and what to do below what they belong to', async () => {
