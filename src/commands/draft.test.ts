@@ -32,22 +32,26 @@ describe('a draft', () => {
     assert.deepEqual(readdirSync(folder), [])
   })
 
-  it('is gone too when its use fails, or the process is ended by a signal', async (t) => {
+  it('is gone too when its use fails, or the process is ended by a signal, with all that SQLite put beside it', async (t) => {
     const { folder, target } = newTarget(t)
     const failing = withDraft(target, () => Promise.reject(new Error('no room')))
     await assert.rejects(failing, /no room/)
     assert.deepEqual(readdirSync(folder), [])
-    const { signal } = spawnSync(process.execPath, [
-      '--input-type=module',
-      '--eval',
-      `import { withDraft } from ${JSON.stringify(new URL('draft.ts', import.meta.url))}
-      await withDraft(${JSON.stringify(target)}, async () => {
-        process.kill(process.pid, 'SIGTERM')
-        await new Promise((resolve) => setTimeout(resolve, 60_000))
-      })`,
-    ])
-    assert.equal(signal, 'SIGTERM')
-    assert.deepEqual(readdirSync(folder), [])
+    for (const ending of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      const { signal } = spawnSync(process.execPath, [
+        '--input-type=module',
+        '--eval',
+        `import { writeFileSync } from 'node:fs'
+        import { withDraft } from ${JSON.stringify(new URL('draft.ts', import.meta.url))}
+        await withDraft(${JSON.stringify(target)}, async (draft) => {
+          for (const end of ['-journal', '-wal', '-shm']) writeFileSync(draft + end, '')
+          process.kill(process.pid, '${ending}')
+          await new Promise((resolve) => setTimeout(resolve, 60_000))
+        })`,
+      ])
+      assert.equal(signal, ending)
+      assert.deepEqual(readdirSync(folder), [], ending)
+    }
   })
 
   for (const [disk, link] of [
