@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { describe, it, type TestContext } from 'node:test'
 import { LogOutput } from './log-output.ts'
 
@@ -60,5 +61,20 @@ describe('the output of the log', () => {
     place.room = Number.POSITIVE_INFINITY
     later()
     assert.ok(place.text.endsWith(`next\n${line.repeat(1_024)}`), 'as much fits in again')
+  })
+
+  it('passes on what still waits as the process ends', () => {
+    const { stdout } = spawnSync(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      `import { writeSync } from 'node:fs'
+      import { LogOutput } from ${JSON.stringify(new URL('log-output.ts', import.meta.url))}
+      let hasRoom = false
+      const take = (line) => (hasRoom ? line.slice(writeSync(1, line)) : line)
+      new LogOutput(take, () => {}).write('the last line\\n')
+      hasRoom = true
+      process.exit()`,
+    ])
+    assert.equal(stdout.toString(), 'the last line\n')
   })
 })
