@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { mintToken } from '../../src/tokens/format.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { rawCount } from '../support/raw-database.ts'
@@ -55,6 +56,7 @@ for (const engine of engines)
     it('refuses lines one by one, with number and reason, and imports none of them by half', async () => {
       const team = await terminal.newTeam()
       const secret = 'secret-token-in-a-bad-line'
+      const apiToken = mintToken('uga_')
       const lines = [
         '{"user_group_id":"good 1"}',
         '',
@@ -69,6 +71,7 @@ for (const engine of engines)
         `{"user_group_id":"x","name":"${'x'.repeat(1024 * 1024)}"}`,
         '{"user_group_id":"good 2"}\r',
         '{"user_group_id":"good 1","name":"a later line of the same id"}',
+        `{"user_group_id":"x","token":"${apiToken}"}`,
       ].join('\n')
       const bytes = Buffer.concat([
         Buffer.from(lines),
@@ -76,8 +79,8 @@ for (const engine of engines)
         Buffer.from([0xff, 0x22, 0x7d]),
       ])
       const ended = await importing(bytes, ...team)
-      assert.deepEqual([ended.code, ended.summary], [1, { created: 2, already_there: 1, refused: 10 }])
-      assertQuiet(ended, [secret])
+      assert.deepEqual([ended.code, ended.summary], [1, { created: 2, already_there: 1, refused: 11 }])
+      assertQuiet(ended, [secret, apiToken])
       const reasons = new Map(ended.stderr.split('\n').map((line) => [Number(/^line (\d+):/.exec(line)?.[1]), line]))
       for (const [line, reason] of [
         [3, /user_group_id must be a string/],
@@ -89,7 +92,8 @@ for (const engine of engines)
         [9, /name must be/],
         [10, /must be a JSON object/],
         [11, /longer than 1 MiB/],
-        [14, /not text in UTF-8/],
+        [14, /token is an API token/],
+        [15, /not text in UTF-8/],
       ] as const)
         assert.match(reasons.get(line) ?? '', reason, `line ${line}`)
       assert.deepEqual(await ids(team), ['good 1', 'good 2'])
