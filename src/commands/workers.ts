@@ -68,7 +68,10 @@ export function supervise(count: number, log: Logger): Supervision {
     return figures.metrics()
   }
   const answer = async (worker: Worker, message: Message) => {
-    if (message.kind === 'figures') figures.note(worker.id, message.figures)
+    if (message.kind === 'figures') {
+      figures.note(worker.id, message.figures)
+      awaited.get(message.id)?.()
+    }
     if (message.kind === 'ask_metrics') send(worker, { kind: 'metrics', id: message.id, text: await collectMetrics() })
   }
 
@@ -109,6 +112,8 @@ function alive(): Worker[] {
 }
 
 let questions = 0
+/** Those who wait for figures, by question. Not a listener each: many may ask at once, and Node warns of more than ten. */
+const awaited = new Map<number, () => void>()
 
 /** Waits for the figures of one worker, unless it is too busy, or gone. */
 function askFigures(worker: Worker): Promise<void> {
@@ -116,14 +121,11 @@ function askFigures(worker: Worker): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       clearTimeout(timer)
-      worker.off('message', listen)
+      awaited.delete(id)
       resolve()
     }
     const timer = setTimeout(settle, collectPatience)
-    const listen = (message: Message) => {
-      if (message.kind === 'figures' && message.id === id) settle()
-    }
-    worker.on('message', listen)
+    awaited.set(id, settle)
     send(worker, { kind: 'ask_figures', id })
   })
 }

@@ -52,6 +52,7 @@ for (const engine of engines)
       await Promise.all(times(120, (i) => caller.getOrCreate(`group ${i}`)))
       await eventually('all are counted', async () => (await counted()) === 120)
       assert.deepEqual(new Set(await Promise.all(times(30, counted))), new Set([120]))
+      assert.doesNotMatch(service.output().stderr, /MaxListenersExceeded/, 'however many ask at once')
       assert.equal((await fetch(`${service.url}/metrics`)).status, 401)
     })
 
