@@ -78,6 +78,7 @@ for (const engine of engines)
       assert.ok(isAlive(successor))
       const deaths = logged(service).filter(({ msg }) => msg.startsWith('worker died'))
       assert.deepEqual([deaths[0]?.signal, deaths[1]?.code], ['SIGKILL', 1])
+      assert.deepEqual([deaths[0]?.pause_ms, deaths[1]?.pause_ms], [100, 200], 'it waits longer each time')
       assert.equal(service.output().stderr.match(/Listening on/g)?.length, 1)
     })
 
