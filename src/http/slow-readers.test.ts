@@ -38,7 +38,7 @@ it('those who have stopped reading are cut off when too much waits for all, and 
 })
 
 it('who has not read anything for half a minute is cut off, and not before', (t) => {
-  let now = performance.now()
+  let now = 0
   t.mock.method(performance, 'now', () => now)
   t.mock.timers.enable({ apis: ['setInterval'] })
   const socket = Object.defineProperties(new Socket(), { writableLength: { value: 1 }, bytesWritten: { value: 1 } })
