@@ -12,6 +12,7 @@ import { rawSql } from '../support/raw-database.ts'
 import { assertRefusal, failingStart } from '../support/refusal.ts'
 import { times } from '../support/times.ts'
 
+const [sqlite = assert.fail(), postgres = assert.fail()] = engines
 const workers = 3
 const settings = { UGS_WORKERS: String(workers) }
 
@@ -81,70 +82,73 @@ for (const engine of engines)
       assert.deepEqual([deaths[0]?.pause_ms, deaths[1]?.pause_ms], [100, 200], 'it waits longer each time')
       assert.equal(service.output().stderr.match(/Listening on/g)?.length, 1)
     })
-
-    it('go on without one that dies as it is asked for its figures', async (t) => {
-      const service = await (await Premises.open(t, engine, { ...settings, UGS_METRICS_PORT: '0' })).start()
-      const [victim = assert.fail()] = await everyWorker(service)
-      const [, metrics = assert.fail()] = /Metrics on +(http\S+)/.exec(service.output().stderr) ?? []
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      t.after(() => agent.destroy())
-      const scraped = async () => {
-        const [answer] = await once(get(metrics, { agent }), 'response')
-        await answer.resume().toArray()
-        return answer.statusCode
-      }
-      assert.equal(await scraped(), 200)
-      service.process.kill('SIGSTOP')
-      const scraping = scraped()
-      // In this order. Nobody sees either before the process that is stopped has taken note of it.
-      await setTimeout(100)
-      process.kill(victim, 'SIGKILL')
-      await setTimeout(100)
-      service.process.kill('SIGCONT')
-      assert.equal(await scraping, 200)
-      assert.equal(await onNewConnection(service), 200)
-    })
-
-    it('all end with the first process on SIGTERM, with exit code 0', async (t) => {
-      const service = await (await Premises.open(t, engine, settings)).start()
-      const pids = await everyWorker(service)
-      assert.equal(await service.stop('SIGTERM'), 0)
-      assert.deepEqual(pids.filter(isAlive), [])
-    })
-
-    it('all end on SIGTERM, one too that is only starting in the place of another', async (t) => {
-      const service = await (await Premises.open(t, engine, settings)).start()
-      const pids = await everyWorker(service)
-      const [victim = assert.fail()] = pids
-      process.kill(victim, 'SIGKILL')
-      await eventually('its death is noticed', () => logged(service).some(({ msg }) => msg.startsWith('worker died')))
-      // Behind the pause before another is started, and before that one is ready.
-      await setTimeout(250)
-      assert.equal(await service.stop('SIGTERM'), 0)
-      assert.deepEqual(pids.filter(isAlive), [])
-    })
-
-    it('all end with exit code 0, and none is replaced, when a terminal interrupts every one of them', async (t) => {
-      const service = await (await Premises.open(t, engine, settings)).start()
-      const pids = await everyWorker(service)
-      const stopped = service.stop('SIGINT')
-      for (const pid of pids) process.kill(pid, 'SIGINT')
-      assert.equal(await stopped, 0)
-      assert.deepEqual(pids.filter(isAlive), [])
-      assert.deepEqual(
-        logged(service).filter(({ msg }) => msg.startsWith('worker died')),
-        [],
-      )
-    })
-
-    it('leave no orphan when the first process is killed', async (t) => {
-      const service = await (await Premises.open(t, engine, settings)).start()
-      const pids = await everyWorker(service)
-      await service.stop('SIGKILL')
-      await eventually('the workers are gone too', () => !pids.some(isAlive))
-      await assert.rejects(fetch(`${service.url}/healthz`))
-    })
   })
+
+describe('several workers', () => {
+  it('go on without one that dies as it is asked for its figures', async (t) => {
+    const service = await (await Premises.open(t, sqlite, { ...settings, UGS_METRICS_PORT: '0' })).start()
+    const [victim = assert.fail()] = await everyWorker(service)
+    const [, metrics = assert.fail()] = /Metrics on +(http\S+)/.exec(service.output().stderr) ?? []
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    t.after(() => agent.destroy())
+    const scraped = async () => {
+      const [answer] = await once(get(metrics, { agent }), 'response')
+      await answer.resume().toArray()
+      return answer.statusCode
+    }
+    assert.equal(await scraped(), 200)
+    service.process.kill('SIGSTOP')
+    const scraping = scraped()
+    // In this order. Nobody sees either before the process that is stopped has taken note of it.
+    await setTimeout(100)
+    process.kill(victim, 'SIGKILL')
+    await setTimeout(100)
+    service.process.kill('SIGCONT')
+    assert.equal(await scraping, 200)
+    assert.equal(await onNewConnection(service), 200)
+  })
+
+  it('all end with the first process on SIGTERM, with exit code 0', async (t) => {
+    const service = await (await Premises.open(t, sqlite, settings)).start()
+    const pids = await everyWorker(service)
+    assert.equal(await service.stop('SIGTERM'), 0)
+    assert.deepEqual(pids.filter(isAlive), [])
+  })
+
+  it('all end with exit code 0, and none is replaced, when a terminal interrupts every one of them', async (t) => {
+    const service = await (await Premises.open(t, sqlite, settings)).start()
+    const pids = await everyWorker(service)
+    const stopped = service.stop('SIGINT')
+    for (const pid of pids) process.kill(pid, 'SIGINT')
+    assert.equal(await stopped, 0)
+    assert.deepEqual(pids.filter(isAlive), [])
+    assert.deepEqual(
+      logged(service).filter(({ msg }) => msg.startsWith('worker died')),
+      [],
+    )
+  })
+
+  it('leave no orphan when the first process is killed', async (t) => {
+    const service = await (await Premises.open(t, sqlite, settings)).start()
+    const pids = await everyWorker(service)
+    await service.stop('SIGKILL')
+    await eventually('the workers are gone too', () => !pids.some(isAlive))
+    await assert.rejects(fetch(`${service.url}/healthz`))
+  })
+
+  // SQLite opens too soon for anything to come in between.
+  it('all end on SIGTERM, one too that is only starting in the place of another', async (t) => {
+    const service = await (await Premises.open(t, postgres, settings)).start()
+    const pids = await everyWorker(service)
+    const [victim = assert.fail()] = pids
+    process.kill(victim, 'SIGKILL')
+    await eventually('its death is noticed', () => logged(service).some(({ msg }) => msg.startsWith('worker died')))
+    // Behind the pause before another is started, and before that one is ready.
+    await setTimeout(250)
+    assert.equal(await service.stop('SIGTERM'), 0)
+    assert.deepEqual(pids.filter(isAlive), [])
+  })
+})
 
 describe('a start with several workers', () => {
   it('of which one is killed says so', async (t) => {
