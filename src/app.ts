@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
 import { ServiceError } from './errors.ts'
-import { authenticator, type Limits } from './http/authenticate.ts'
+import { authenticator, type Limits, presentedToken } from './http/authenticate.ts'
 import { documentRoutes } from './http/documents.ts'
 import { type Exchange, requestIds } from './http/exchange.ts'
 import type { Metrics } from './http/metrics.ts'
@@ -66,7 +66,6 @@ function logRequest(log: Logger, { id, operation, caller }: Exchange, status: nu
 }
 
 function holdsSecret(text: string, authorization: string, configuredToken: string | undefined): boolean {
-  const [, presentedToken = ''] = authorization.split(/ +/)
-  const secrets = [presentedToken, configuredToken ?? ''].filter((secret) => secret !== '')
+  const secrets = [presentedToken(authorization), configuredToken ?? ''].filter((secret) => secret !== '')
   return tokenPattern.test(text) || secrets.some((secret) => text.includes(secret))
 }

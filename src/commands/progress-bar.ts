@@ -1,7 +1,8 @@
 const widest = 30
 const narrowest = 5
+const usual = 80
 
-export interface ProgressBar {
+interface ProgressBar {
   show(done: number, total: number): void
   end(): void
 }
@@ -11,7 +12,9 @@ export function progressBar(what: string, counted: (count: number) => string = S
   const { isTTY } = process.stderr
   return {
     show(done, total) {
-      if (isTTY) process.stderr.write(`\r${progressLine(what, done, total, counted, process.stderr.columns)}`)
+      // Some terminals do not know how wide they are, and say 0.
+      const columns = process.stderr.columns || usual
+      if (isTTY) process.stderr.write(`\r${progressLine(what, done, total, counted, columns)}`)
     },
     end() {
       if (isTTY) process.stderr.write('\n')

@@ -96,6 +96,11 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
   }
 }
 
+/** Whatever its form: for what must not be repeated. */
+export function presentedToken(authorization = ''): string {
+  return authorization.split(/ +/)[1] ?? ''
+}
+
 function headerOf({ request }: Exchange): string {
   return request.headers.authorization ?? ''
 }

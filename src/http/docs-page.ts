@@ -45,11 +45,11 @@ function section(declared: Operation): string {
   const scope = declared.scope === null ? 'Needs no API token.' : `Needs the scope <code>${declared.scope}</code>.`
   return `<section><h2 id="${declared.id}">${heading(declared)}</h2>
 <p>${escaped(declared.summary)} ${scope}</p>
-${query ? `<h3>Query</h3>${fields(taken(query), input)}` : ''}
-${body ? `<h3>Body</h3>${fields(taken(body), input)}` : ''}
+${query ? `<h3>Query</h3>${fields(held(query), input)}` : ''}
+${body ? `<h3>Body</h3>${fields(held(body), input)}` : ''}
 ${declared.example.body ? `<h3>Example</h3><pre>${pretty(declared.example.body)}</pre>` : ''}
 <h3>Answer</h3><pre>${pretty({ success: 1, ...declared.example.reply })}</pre>
-${fields(given(replySchema(declared) as Described).filter(addsToExample), { certain: 'always', uncertain: 'sometimes' })}
+${fields(held(replySchema(declared) as Described).filter(addsToExample), { certain: 'always', uncertain: 'sometimes' })}
 <h3>Errors</h3><table>${errorCodes(declared).map(errorRow).join('')}</table></section>`
 }
 
@@ -67,20 +67,13 @@ interface Field {
   meaning: string
 }
 
-function taken({ properties = {}, required = [] }: Described): Field[] {
-  return Object.entries(properties).map(([name, { description = '' }]) => {
-    return { name, isThere: required.includes(name), meaning: description }
-  })
-}
-
-/** What an answer holds, and what is in that: `events[].kind`. */
-function given(schema: Described, path = ''): Field[] {
-  const { properties = {}, required = [] } = schema
+/** What it holds, and what is in that: `events[].kind`. */
+function held({ properties = {}, required = [] }: Described, path = ''): Field[] {
   return Object.entries(properties).flatMap(([key, inner]) => {
     const name = path + key
     const meaning = inner.description ?? inner.enum?.join(', ') ?? ''
     const field = { name, isThere: required.includes(key), meaning }
-    return [field, ...given(inner, `${name}.`), ...(inner.items ? given(inner.items, `${name}[].`) : [])]
+    return [field, ...held(inner, `${name}.`), ...(inner.items ? held(inner.items, `${name}[].`) : [])]
   })
 }
 

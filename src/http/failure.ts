@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { type ErrorCode, errorBody, ServiceError } from '../errors.ts'
+import { presentedToken } from './authenticate.ts'
 import { browserHeaders } from './browser-headers.ts'
 import { type Exchange, json, standingHeaders } from './exchange.ts'
 import { lingerOver } from './linger.ts'
@@ -34,8 +35,7 @@ const tellingLength = 16
 
 /** The caller's own token, put in the wrong place, is not repeated: not even one without a form to know it by. */
 function discreet(failure: ServiceError, { request }: Exchange): ServiceError {
-  const [, token = ''] = (request.headers.authorization ?? '').split(/ +/)
-  const beginning = token.slice(0, tellingLength)
+  const beginning = presentedToken(request.headers.authorization).slice(0, tellingLength)
   const { code, message, field = '', headers } = failure
   const isRepeated = beginning.length === tellingLength && `${message} ${field}`.includes(beginning)
   return isRepeated ? new ServiceError(code, { headers }) : failure
