@@ -33,8 +33,12 @@ export const upgrade: Campaign = {
       shows: /a process of the old version failed/,
       rewrites: [
         ...plantedMigration('alter table event rename column renamed_to to new_name'),
-        { file: 'store/events.ts', find: 'subject, renamed_to)', replace: 'subject, new_name)' },
-        { file: 'store/events.ts', find: 'subject, renamed_to from', replace: 'subject, new_name from' },
+        { file: 'store/events.ts', find: 'subject, renamed_to, detail)', replace: 'subject, new_name, detail)' },
+        {
+          file: 'store/events.ts',
+          find: 'subject, renamed_to, detail from',
+          replace: 'subject, new_name, detail from',
+        },
       ],
     },
   },

@@ -27,7 +27,7 @@ describe('the history', () => {
     await Promise.all(times(501, (index) => team.make(`oldest ${index}`, {}, noon)))
     await team.make('older', {}, noon + day)
     await team.make('newest', {}, noon + 20 * day)
-    const left = async () => (await team.events.after(0, 1_000)).map(({ subject }) => subject)
+    const left = async () => (await team.events.list({ after: 0, limit: 1_000 })).items.map(({ subject }) => subject)
     const pass = passing(t)
     let now = noon + 31 * day
     const service = { ...on.service, clock: { now: () => now } }

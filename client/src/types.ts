@@ -194,6 +194,14 @@ export interface AuditEvent {
   data_source?: string | undefined
   api_token_id?: number | undefined
   renamed_to?: string | undefined
+  by_api_token_id?: number | undefined
+  fields?: string[] | undefined
+  disabled?: boolean | undefined
+  grace_seconds?: number | undefined
+  strict_mapping?: boolean | undefined
+  name?: string | undefined
+  provided_id?: string | undefined
+  scopes?: ('provision' | 'verify' | 'admin')[] | undefined
 }
 
 /** Look a user group up, or create it. */
@@ -378,15 +386,36 @@ export interface TeamUpdateAnswer {
   team: Team
 }
 
-/** Read the audit trail from behind an event: who did what to which thing, when. It holds no secret. */
+/** Read the audit trail: who did what to which thing, when; never a secret. A page of a search may be empty. */
 export interface EventListQuery {
   /** The id of an event, or a next_cursor of this list. */
   after?: string | number | undefined
   /** A whole number from 1 to 200. */
   limit?: string | number | undefined
+  /** Asc, or desc for the newest first. */
+  order?: 'asc' | 'desc' | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  user_group?: string | undefined
+  /** One of user_group.created, user_group.updated, user_group.token_rotated, user_group.deleted, schema.created, schema.deleted, data_source.created, data_source.updated, data_source.deleted, api_token.created, api_token.revoked, team.updated. */
+  kind?:
+    | 'user_group.created'
+    | 'user_group.updated'
+    | 'user_group.token_rotated'
+    | 'user_group.deleted'
+    | 'schema.created'
+    | 'schema.deleted'
+    | 'data_source.created'
+    | 'data_source.updated'
+    | 'data_source.deleted'
+    | 'api_token.created'
+    | 'api_token.revoked'
+    | 'team.updated'
+    | undefined
+  /** The id of an API token. */
+  by_api_token_id?: string | number | undefined
 }
 
-/** Read the audit trail from behind an event: who did what to which thing, when. It holds no secret. */
+/** Read the audit trail: who did what to which thing, when; never a secret. A page of a search may be empty. */
 export interface EventListAnswer {
   success: 1
   events: AuditEvent[]

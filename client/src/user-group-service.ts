@@ -196,7 +196,7 @@ export class UserGroupService {
     return this.#send({ method: 'GET', path: '/api/events', query }, options)
   }
 
-  /** The audit trail behind an event, up to its end as it is then. */
+  /** The audit trail behind an event, or what is searched for in it, up to its end as it is then. */
   events({ after, ...query }: wire.EventListQuery = {}, options?: CallOptions) {
     return pages(after?.toString(), async (next) => {
       const page = await this.listEvents({ limit: 200, ...query, after: next }, options)

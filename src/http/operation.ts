@@ -153,7 +153,7 @@ function teamAnswer(declared: TeamOperation, service: Service): Route['answer'] 
     const body = readBody(given)
     const query = readQuery(request.url ?? '')
     const { teamId } = caller
-    const team = store.forTeam(teamId, caller.name, admission)
+    const team = store.forTeam(teamId, caller, admission)
     return after(declared.handle({ body, query, id, team, teamId, tokens, memory, clock }), write)
   }
 }

@@ -52,7 +52,7 @@ export function* addApiToken(actor: Actor, token: NewApiToken, now: number): Wor
   const { id, hash, name, scopes, expiresAt } = token
   const added = yield* run(insertUnlessThere, id, actor.teamId, hash, name, scopes.join(' '), now, expiresAt)
   if (added.length === 0) return false
-  yield* record(actor, 'api_token.created', String(id), now)
+  yield* record(actor, 'api_token.created', String(id), now, { name, scopes: [...scopes] })
   return true
 }
 
@@ -85,14 +85,16 @@ export class ApiTokenStore implements ApiTokens {
       yield* takeTurn(actor.teamId)
       const [row] = yield* run(revoke, actor.teamId, id, now)
       if (row === undefined) return undefined
+      const revoked = apiToken(row)
+      const { name, scopes } = revoked
       const left = (yield* run(ofTeam, actor.teamId)).map(apiToken)
       const isAdmin = (token: ApiToken) => isUsable(token, now) && token.scopes.includes('admin')
-      if (lastAdmin === 'keep' && apiToken(row).scopes.includes('admin') && !left.some(isAdmin))
+      if (lastAdmin === 'keep' && scopes.includes('admin') && !left.some(isAdmin))
         throw new ServiceError('conflict', {
           message: 'This is the last API token of the team with the scope "admin"; create another one first.',
         })
-      yield* record(actor, 'api_token.revoked', String(id), now)
-      return apiToken(row)
+      yield* record(actor, 'api_token.revoked', String(id), now, { name, scopes: [...scopes] })
+      return revoked
     }, 'once')
   }
 }

@@ -1,9 +1,10 @@
 import type { DataSource, DataSourceChange, NewDataSource } from '../data-sources/data-source.ts'
 import { ServiceError } from '../errors.ts'
+import type { EventDetail } from '../events/event.ts'
 import { withoutTokens } from '../tokens/format.ts'
 import { type DataSourceRow, dataSource } from './data-source-row.ts'
 import { type Database, isUniqueViolation, run, sql, type Work } from './database.ts'
-import { type Actor, record, takeTurn } from './events.ts'
+import { type Actor, fieldsOf, record, takeTurn } from './events.ts'
 import { ageOf, page } from './page.ts'
 import type { Age, DataSources, Page, PageQuery } from './store.ts'
 
@@ -60,7 +61,7 @@ export class DataSourceStore implements DataSources {
         connection?.bytes ?? null,
       )
       if (row === undefined) throw idTaken()
-      yield* record(actor, 'data_source.created', id, now)
+      yield* record(actor, 'data_source.created', id, now, detailOf(source))
       return dataSource(row)
     }, 'once')
   }
@@ -94,8 +95,9 @@ export class DataSourceStore implements DataSources {
           ...[connection?.keyId ?? null, connection?.bytes ?? null, now],
         )
         if (row === undefined) return undefined
-        yield* record(actor, 'data_source.updated', ownId, now)
-        return dataSource(row)
+        const updated = dataSource(row)
+        yield* record(actor, 'data_source.updated', ownId, now, { fields: fieldsOf(change), ...detailOf(updated) })
+        return updated
       }, 'once')
     } catch (error) {
       throw isUniqueViolation(error) ? idTaken() : error
@@ -113,10 +115,14 @@ export class DataSourceStore implements DataSources {
       yield* refuseInUse(teamId, source.id, source.providedId ?? source.id)
       const deleted = yield* run(deleteSource, teamId, source.id)
       if (deleted.length === 0) return false
-      yield* record(actor, 'data_source.deleted', source.id, now)
+      yield* record(actor, 'data_source.deleted', source.id, now, detailOf(source))
       return true
     }, 'once')
   }
+}
+
+function detailOf({ providedId, name }: Pick<DataSource, 'providedId' | 'name'>): EventDetail {
+  return { name, ...(providedId !== null && { provided_id: providedId }) }
 }
 
 function* requireSchema(teamId: number, schemaId: string): Work<void> {

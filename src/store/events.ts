@@ -1,7 +1,8 @@
-import type { AuditEvent, EventKind, NewEvent } from '../events/event.ts'
-import { type Database, run, sql, type Work } from './database.ts'
+import type { AuditEvent, EventDetail, EventKind, NewEvent } from '../events/event.ts'
+import { type Database, run, sql, statementOf, type Work } from './database.ts'
 import { manyRows, runMany } from './many-rows.ts'
-import type { Events } from './store.ts'
+import { page } from './page.ts'
+import type { EventQuery, Events, Page } from './store.ts'
 
 const takePositions = sql`
   insert into event_position (team_id, last) values ($1, $2)
@@ -9,9 +10,10 @@ const takePositions = sql`
 
 // Each counts back from the last position taken, so that nobody has to wait for what that is.
 const insertMany = manyRows(
-  `insert into event (team_id, id, at, kind, api_token, subject, renamed_to)
-  select team_id, last - column1, column2, column3, column4, column5, column6 from event_position, (values`,
-  '(cast(? as bigint), cast(? as bigint), ?, ?, ?, ?)',
+  `insert into event (team_id, id, at, kind, api_token, by_api_token_id, subject, renamed_to, detail)
+  select team_id, last - column1, column2, column3, column4, column5, column6, column7, column8
+  from event_position, (values`,
+  '(cast(? as bigint), cast(? as bigint), ?, ?, cast(? as bigint), ?, ?, ?)',
   ') as happened where team_id = $1',
 )
 
@@ -22,13 +24,31 @@ type EventRow = [
   at: number,
   kind: EventKind,
   apiToken: string | null,
+  apiTokenId: number | null,
   subject: string | null,
   renamedTo: string | null,
+  detail: string | null,
 ]
 
-const after = sql<EventRow>`
-  select id, at, kind, api_token, subject, renamed_to from event
-  where team_id = $1 and id > $2 order by id limit $3`
+const oldestAndNewest = sql<[oldest: number | null, newest: number]>`
+  select (select id from event where team_id = $1 order by id limit 1), last from event_position where team_id = $1`
+
+/**
+ * How many events one look goes over for those that are asked for, whatever their number. An index by user group would
+ * find them at once, and make every event dearer: four times as dear on SQLite, in a file of a million.
+ */
+const stretch = 10_000
+
+const inStretch = `
+  select id, at, kind, api_token, by_api_token_id, subject, renamed_to, detail from event
+  where team_id = $1 and id between $2 and $3
+    and (cast($4 as text) is null or (kind like 'user_group.%' and (subject = $4 or renamed_to = $4)))
+    and (cast($5 as text) is null or kind = $5)
+    and (cast($6 as bigint) is null or by_api_token_id = $6)`.trim()
+const listed = {
+  asc: statementOf<EventRow>(`${inStretch} order by id limit $7`),
+  desc: statementOf<EventRow>(`${inStretch} order by id desc limit $7`),
+}
 
 const teamWithOld = sql<[teamId: number]>`
   select team_id from event_position
@@ -47,8 +67,8 @@ const deleteOldTokens = sql<[hash: Uint8Array]>`
 /** Who acts, on which team: what every change is recorded under. */
 export interface Actor {
   teamId: number
-  /** The name of an API token; null for a command at the terminal. */
-  apiToken: string | null
+  /** An API token; null for a command at the terminal. */
+  by: AuditEvent['by']
 }
 
 const waitForTurn = sql`
@@ -62,13 +82,19 @@ export function* takeTurn(teamId: number): Work<void> {
 
 /** Part of the transaction of the change it records: both happen, or neither. */
 export function* record(
-  { teamId, apiToken }: Actor,
+  { teamId, by }: Actor,
   kind: EventKind,
   subject: string | null,
   now: number,
+  detail: EventDetail | null = null,
   renamedTo: string | null = null,
 ): Work<void> {
-  yield { event: { teamId, at: now, kind, apiToken, subject, renamedTo } }
+  yield { event: { teamId, at: now, kind, by, subject, renamedTo, detail } }
+}
+
+/** What a change sets, by the names that callers know. */
+export function fieldsOf(change: object): string[] {
+  return Object.keys(change).map((name) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`))
 }
 
 /** The last step of a transaction: numbers what happened in it, team by team, and writes it down. */
@@ -78,9 +104,10 @@ export function* writeEvents(events: readonly NewEvent[]): Work<void> {
   byTeam.sort(([one], [other]) => one - other)
   for (const [teamId, own] of byTeam) {
     yield* run(takePositions, teamId, own.length)
-    const rows = own.map(({ at, kind, apiToken, subject, renamedTo }, index) => {
-      return [own.length - 1 - index, at, kind, apiToken, subject, renamedTo]
-    })
+    const rows = own.map(({ at, kind, by, subject, renamedTo, detail }, index) => [
+      ...[own.length - 1 - index, at, kind, by?.name ?? null, by?.id ?? null, subject, renamedTo],
+      detail && JSON.stringify(detail),
+    ])
     yield* runMany(insertMany, [teamId], rows)
   }
 }
@@ -94,15 +121,38 @@ export class EventStore implements Events {
     this.#teamId = teamId
   }
 
-  async after(position: number, limit: number): Promise<AuditEvent[]> {
-    const rows = await this.#database.read(after, this.#teamId, position, limit)
-    return rows.map(([id, at, kind, apiToken, subject, renamedTo]) => ({ id, at, kind, apiToken, subject, renamedTo }))
+  async list(query: EventQuery): Promise<Page<AuditEvent>> {
+    const { userGroup, kind, apiTokenId, limit, order = 'asc' } = query
+    const [[oldest, newest] = [null, 0]] = await this.#database.read(oldestAndNewest, this.#teamId)
+    if (oldest === null) return { items: [], next: null }
+    const { from, to, next } = stretchOf(query, oldest, newest)
+    const filter = [userGroup ?? null, kind ?? null, apiTokenId ?? null]
+    const rows = await this.#database.read(listed[order], this.#teamId, from, to, ...filter, limit + 1)
+    const found = page(rows.map(auditEvent), limit, ({ id }) => id)
+    return { ...found, next: found.next ?? next }
   }
 
   async newest(): Promise<number> {
     const [row] = await this.#database.read(newest, this.#teamId)
     return row?.[0] ?? 0
   }
+}
+
+/** What one look goes over, and where the next goes on. Events are numbered without a gap, from the oldest that is kept. */
+function stretchOf({ after, order }: EventQuery, oldest: number, newest: number) {
+  if (order === 'desc') {
+    const to = Math.min(newest, (after ?? Number.POSITIVE_INFINITY) - 1)
+    const from = Math.max(oldest, to - stretch + 1)
+    return { from, to, next: from > oldest ? from : null }
+  }
+  const from = Math.max(oldest, (after ?? 0) + 1)
+  const to = Math.min(newest, from + stretch - 1)
+  return { from, to, next: to < newest ? to : null }
+}
+
+function auditEvent([id, at, kind, apiToken, apiTokenId, subject, renamedTo, detail]: EventRow): AuditEvent {
+  const by = apiToken === null ? null : { id: apiTokenId, name: apiToken }
+  return { id, at, kind, by, subject, renamedTo, detail: detail === null ? null : JSON.parse(detail) }
 }
 
 /** Forgets one small batch of what is older than `before`; returns how much it was. */

@@ -49,8 +49,8 @@ function storeOn(database: Database): Store {
     keys: new MasterKeyStore(database),
     findCaller: (hash) => findCaller(database, hash),
     noteUse: (apiTokenId, now) => noteApiTokenUse(database, apiTokenId, now),
-    forTeam: (teamId, apiToken, admission) =>
-      new SqlTeamStore(admission ? new Gated(database, admission) : database, { teamId, apiToken }),
+    forTeam: (teamId, by, admission) =>
+      new SqlTeamStore(admission ? new Gated(database, admission) : database, { teamId, by }),
     pruneHistory: (before, batch) => pruneHistory(database, before, batch),
     version: () => database.version(),
     stats: () => database.stats(),

@@ -16,7 +16,7 @@ const listAfter = sql<SchemaRow>`
   where team_id = $1 and (created_at, id) > ($2, $3) order by created_at, id limit $4`
 const byId = sql<SchemaRow>`select id, name, created_at from data_schema where team_id = $1 and id = $2`
 const countUses = sql<[count: number]>`select count(*) from data_source where team_id = $1 and schema_id = $2`
-const deleteSchema = sql<[id: string]>`delete from data_schema where team_id = $1 and id = $2 returning id`
+const deleteSchema = sql<[name: string]>`delete from data_schema where team_id = $1 and id = $2 returning name`
 
 export class SchemaStore implements Schemas {
   readonly #database: Database
@@ -33,7 +33,7 @@ export class SchemaStore implements Schemas {
       const [row] = yield* run(insertUnlessThere, actor.teamId, id, name, now)
       if (row === undefined)
         throw new ServiceError('conflict', { field: 'id', message: 'This team has a schema with that id already.' })
-      yield* record(actor, 'schema.created', id, now)
+      yield* record(actor, 'schema.created', id, now, { name })
       return schema(row)
     }, 'once')
   }
@@ -58,9 +58,9 @@ export class SchemaStore implements Schemas {
         throw new ServiceError('conflict', {
           message: `${count} data ${count === 1 ? 'source belongs' : 'sources belong'} to this schema; delete or move what belongs to it first.`,
         })
-      const deleted = yield* run(deleteSchema, actor.teamId, id)
-      if (deleted.length === 0) return false
-      yield* record(actor, 'schema.deleted', id, now)
+      const [deleted] = yield* run(deleteSchema, actor.teamId, id)
+      if (deleted === undefined) return false
+      yield* record(actor, 'schema.deleted', id, now, { name: deleted[0] })
       return true
     }, 'once')
   }

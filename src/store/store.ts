@@ -1,7 +1,7 @@
 import type { ApiToken, Caller, NewApiToken } from '../api-tokens/api-token.ts'
 import type { DataSource, DataSourceChange, NewDataSource } from '../data-sources/data-source.ts'
 import type { ServiceError } from '../errors.ts'
-import type { AuditEvent } from '../events/event.ts'
+import type { AuditEvent, EventKind } from '../events/event.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
 import type { Soon } from '../soon.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
@@ -24,11 +24,11 @@ export interface Store {
   /** Notes when an API token was used. */
   noteUse(apiTokenId: number, now: number): Promise<void>
   /**
-   * All else is bound to a team: no method below takes a team id, so none can forget it. `apiToken` is the name of the
-   * one that acts, for the audit trail; null for a command at the terminal. Nothing is written before `admission`, and
-   * nothing at all when it fails.
+   * All else is bound to a team: no method below takes a team id, so none can forget it. `by` is the API token that acts,
+   * for the audit trail; null for a command at the terminal. Nothing is written before `admission`, and nothing at all
+   * when it fails.
    */
-  forTeam(teamId: number, apiToken: string | null, admission?: Promise<void>): TeamStore
+  forTeam(teamId: number, by: AuditEvent['by'], admission?: Promise<void>): TeamStore
   /** Forgets one batch of events, and of tokens long rotated, from before a time; returns how many they were. */
   pruneHistory(before: number, batch: number): Promise<number>
   /** Another as soon as any process has committed anything; undefined when the engine cannot tell. */
@@ -140,9 +140,20 @@ export interface ApiTokens {
 }
 
 export interface Events {
-  after(position: number, limit: number): Promise<AuditEvent[]>
+  /** A page may hold fewer than there are, even none: it is the last one only where `next` is null. */
+  list(query: EventQuery): Promise<Page<AuditEvent>>
   /** The number of the newest; 0 when there is none. */
   newest(): Promise<number>
+}
+
+export interface EventQuery extends Partial<PageQuery<number>> {
+  limit: number
+  /** By default the oldest come first. */
+  order?: 'asc' | 'desc'
+  /** Its id, or one it had then or was given. */
+  userGroup?: string
+  kind?: EventKind
+  apiTokenId?: number
 }
 
 export interface TeamSettings {

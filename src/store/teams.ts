@@ -3,7 +3,7 @@ import { OperatorError } from '../operator-error.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import { addApiToken } from './api-tokens.ts'
 import { type Database, run, sql, type Work } from './database.ts'
-import { type Actor, record } from './events.ts'
+import { type Actor, fieldsOf, record } from './events.ts'
 import type { FirstTeam, TeamSettings, Teams } from './store.ts'
 
 type TeamRow = [id: number, name: string, strictMapping: number, createdAt: number]
@@ -50,7 +50,7 @@ export class TeamsStore implements Teams {
       const [row] = yield* run(all)
       const first = row ? team(row) : yield* createTeam('First team', now)
       if (when === 'if_none' && (yield* run(anyApiToken, first.id)).length > 0) return { team: first, token: 'kept' }
-      if (yield* addApiToken({ teamId: first.id, apiToken: null }, token, now)) return { team: first, token: 'added' }
+      if (yield* addApiToken({ teamId: first.id, by: null }, token, now)) return { team: first, token: 'added' }
       const [known] = yield* run(revocation, token.hash)
       return { team: first, token: known?.[0] == null ? 'kept' : 'revoked' }
     })
@@ -83,12 +83,14 @@ export class TeamSettingsStore implements TeamSettings {
     return onlyTeam(await this.#database.read(byId, this.#actor.teamId))
   }
 
-  update({ name, strictMapping }: TeamChange, now: number): Promise<Team> {
+  update(change: TeamChange, now: number): Promise<Team> {
     const actor = this.#actor
+    const { name, strictMapping } = change
+    const detail = { fields: fieldsOf(change), ...(strictMapping !== undefined && { strict_mapping: strictMapping }) }
     const strict = strictMapping === undefined ? null : Number(strictMapping)
     return this.#database.write(function* () {
       const updated = onlyTeam(yield* run(update, actor.teamId, name ?? null, strict))
-      yield* record(actor, 'team.updated', String(actor.teamId), now)
+      yield* record(actor, 'team.updated', String(actor.teamId), now, detail)
       return updated
     }, 'once')
   }

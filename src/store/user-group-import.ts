@@ -82,7 +82,8 @@ function storeNew(
     }
     created.sort((one, other) => one.id - other.id)
     yield* addManyEntries(teamId, created)
-    for (const { providedId } of created) yield* record(actor, 'user_group.created', providedId, now)
+    for (const { providedId, disabled } of created)
+      yield* record(actor, 'user_group.created', providedId, now, disabled ? { disabled } : null)
     return decided
   }, 'repeatable')
 }

@@ -13,7 +13,7 @@ import type {
 } from '../user-groups/user-group.ts'
 import type { DataSourceRow } from './data-source-row.ts'
 import { type Database, isUniqueViolation, run, type Statement, type Work } from './database.ts'
-import { type Actor, record } from './events.ts'
+import { type Actor, fieldsOf, record } from './events.ts'
 import { addEntries, replaceEntries, resolved } from './mappings.ts'
 import type {
   ImportOutcome,
@@ -110,7 +110,8 @@ export class UserGroupStore implements UserGroups {
         if (updated === undefined) return undefined
         if (change.mapping !== undefined) yield* replaceEntries(teamId, updated[0], change.mapping)
         const renamedTo = change.providedId === providedId ? undefined : change.providedId
-        yield* record(actor, 'user_group.updated', providedId, now, renamedTo)
+        const detail = { fields: fieldsOf(change), ...(disabled !== null && { disabled: disabled === 1 }) }
+        yield* record(actor, 'user_group.updated', providedId, now, detail, renamedTo)
         return updated
       }, 'once')
       .catch((error: unknown) => {
@@ -198,7 +199,14 @@ function* replaceToken(rotation: Rotation): Work<statements.UserGroupRow> {
   yield* run(statements.replaceToken, groupId, actor.teamId, hash, bytes, keyId, now)
   if (hasGrace === 1 && replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
   yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
-  yield* record(actor, 'user_group.token_rotated', providedId, now)
+  const { graceSeconds } = replacement
+  yield* record(
+    actor,
+    'user_group.token_rotated',
+    providedId,
+    now,
+    graceSeconds > 0 ? { grace_seconds: graceSeconds } : null,
+  )
   return [groupId, providedId, name, keyId, bytes]
 }
 

@@ -34,7 +34,7 @@ for (const engine of engines)
       const { stdout } = await terminal.run('events', ...team, '--limit', '1')
       assert.match(
         stdout,
-        /^ID +AT +KIND +SUBJECT +BY\n250 +\d{4}\S+Z +user_group\.created +group 249 +the terminal\n$/,
+        /^ID +AT +KIND +SUBJECT +BY +DETAIL\n250 +\d{4}\S+Z +user_group\.created +group 249 +the terminal\n$/,
       )
       await rawSql(
         terminal.environment,
@@ -45,15 +45,50 @@ for (const engine of engines)
       assertRefusal(await terminal.run('events', '--team', '99'), /no team 99/, /ugs team list/)
     })
 
+    it('shows those of a user group, a kind or an API token alone, with what was done', async () => {
+      const own = await terminal.newTeam()
+      const groups = ['acme', 'globex'].map((user_group_id) => ({ user_group_id, disabled: user_group_id === 'acme' }))
+      await terminal.importLines(own, ...groups)
+      for (const flags of [
+        ['--name', 'Acme', '--enable'],
+        ['--rename', 'acme-2'],
+      ])
+        await terminal.json('user-group', 'update', 'acme', ...flags, ...own)
+      await terminal.json('team', 'update', ...own, '--strict-mapping', 'on')
+      await rawSql(
+        terminal.environment,
+        `update event set api_token = 'ci', by_api_token_id = 7 where team_id = ${own[1]} and id = 2`,
+      )
+      const shown = async (...args: string[]) => {
+        const { stdout } = await terminal.run('events', ...own, ...args)
+        const [, ...lines] = stdout.trimEnd().split('\n')
+        return lines.map((line) => line.replace(/^(\d+) +\S+/, '$1').replaceAll(/ {2,}/g, ' | '))
+      }
+      assert.deepEqual(await shown('--user-group', 'acme'), [
+        '1 | user_group.created | acme | the terminal | disabled',
+        '3 | user_group.updated | acme | the terminal | name, enabled',
+        '4 | user_group.updated | acme → acme-2 | the terminal | provided_id',
+      ])
+      assert.deepEqual(await shown('--user-group', 'acme', '--limit', '1', '--kind', 'user_group.created'), [
+        '1 | user_group.created | acme | the terminal | disabled',
+      ])
+      assert.deepEqual(await shown('--by', '7'), ['2 | user_group.created | globex | token ci (7)'])
+      assert.deepEqual(await shown('--kind', 'team.updated'), [
+        '5 | team.updated | - | the terminal | strict_mapping on',
+      ])
+      assert.deepEqual(await shown('--user-group', 'nobody'), [])
+    })
+
     it('follows what happens, a line each, until it is told to stop', async () => {
       const own = await terminal.newTeam()
       await terminal.importLines(own, { user_group_id: 'before' })
-      const following = spawnUgs(terminal.environment, 'events', '--follow', '--json', ...own)
+      const following = spawnUgs(terminal.environment, 'events', '--follow', '--json', '--user-group', 'before', ...own)
       let seen = ''
       following.stdout.setEncoding('utf8').on('data', (text: string) => {
         seen += text
       })
       await eventually('the first event is shown', () => seen.includes('before'))
+      await terminal.importLines(own, { user_group_id: 'another' })
       await terminal.json('user-group', 'update', 'before', '--rename', 'after', ...own)
       await eventually('the second one too', () => seen.includes('user_group.updated'))
       const exit = once(following, 'close')
@@ -67,7 +102,7 @@ for (const engine of engines)
         events.map(({ id, kind, user_group, renamed_to }) => [id, kind, user_group, renamed_to]),
         [
           [1, 'user_group.created', 'before', undefined],
-          [2, 'user_group.updated', 'before', 'after'],
+          [3, 'user_group.updated', 'before', 'after'],
         ],
       )
     })
@@ -79,14 +114,14 @@ for (const engine of engines)
       following.stdout.setEncoding('utf8').on('data', (text: string) => {
         seen += text
       })
-      await eventually('the headings are shown', () => seen.endsWith('BY\n'))
+      await eventually('the headings are shown', () => seen.endsWith('DETAIL\n'))
       await terminal.importLines(own, { user_group_id: 'acme' })
       await eventually('the first event is shown', () => seen.includes('acme'))
       const exit = once(following, 'close')
       await terminal.json('team', 'update', ...own, '--name', 'New name')
       assert.deepEqual(await exit, [0, null])
       const [heading = '', ...lines] = seen.trimEnd().split('\n')
-      assert.match(heading, /^ID +AT +KIND +SUBJECT +BY$/)
+      assert.match(heading, /^ID +AT +KIND +SUBJECT +BY +DETAIL$/)
       const columns = ['KIND', 'SUBJECT', 'BY'].map((name) => heading.indexOf(name))
       assert.deepEqual(
         lines.map((line) => columns.map((column) => /^\S+/.exec(line.slice(column))?.[0])),

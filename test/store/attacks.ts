@@ -195,7 +195,11 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
   'apiTokens.revoke': [
     async (ours, { apiTokenId }) => assert.equal(await ours.apiTokens.revoke(apiTokenId, noon, 'may_go'), undefined),
   ],
-  'events.after': [async (ours) => assert.deepEqual(await ours.events.after(0, 1_000), [])],
+  'events.list': [
+    async (ours) => assert.deepEqual(await ours.events.list({ limit: 1_000 }), { items: [], next: null }),
+    async (ours) =>
+      assert.deepEqual(await ours.events.list({ limit: 1_000, order: 'desc' }), { items: [], next: null }),
+  ],
   'events.newest': [async (ours) => assert.equal(await ours.events.newest(), 0)],
   'settings.get': [async (ours) => assert.equal((await ours.settings.get()).id, ours.teamId)],
   'settings.update': [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { EventQuery } from '../../src/store/store.ts'
 import { engines } from '../support/engines.ts'
 import { noon, storeOn, type TestTeam } from '../support/store.ts'
 import { times } from '../support/times.ts'
@@ -16,12 +17,15 @@ for (const engine of engines)
       await team.rotate(token, 0, noon + 1)
       await team.userGroups.update('acme', { providedId: 'new' }, noon + 2)
       await on.service.store.forTeam(team.teamId, null).userGroups.delete('new', noon + 3)
-      const by = (apiToken: string | null) => ({ apiToken, renamedTo: null })
-      assert.deepEqual(await team.events.after(0, 100), [
-        { ...by('ci'), id: 1, at: noon, kind: 'user_group.created', subject: 'acme' },
-        { ...by('ci'), id: 2, at: noon + 1, kind: 'user_group.token_rotated', subject: 'acme' },
-        { ...by('ci'), id: 3, at: noon + 2, kind: 'user_group.updated', subject: 'acme', renamedTo: 'new' },
-        { ...by(null), id: 4, at: noon + 3, kind: 'user_group.deleted', subject: 'new' },
+      const ci = { by: { id: 1, name: 'ci' }, renamedTo: null, detail: null }
+      assert.deepEqual((await team.events.list({ after: 0, limit: 100 })).items, [
+        { ...ci, id: 1, at: noon, kind: 'user_group.created', subject: 'acme' },
+        { ...ci, id: 2, at: noon + 1, kind: 'user_group.token_rotated', subject: 'acme' },
+        {
+          ...{ ...ci, id: 3, at: noon + 2, kind: 'user_group.updated', subject: 'acme', renamedTo: 'new' },
+          detail: { fields: ['provided_id'] },
+        },
+        { ...ci, id: 4, at: noon + 3, kind: 'user_group.deleted', subject: 'new', by: null },
       ])
     })
 
@@ -30,11 +34,38 @@ for (const engine of engines)
       assert.equal(await team.events.newest(), 0)
       for (const id of ['a', 'b', 'c', 'd']) await team.make(id)
       const subjects = async (after: number, limit: number) =>
-        (await team.events.after(after, limit)).map(({ subject }) => subject)
+        (await team.events.list({ after, limit })).items.map(({ subject }) => subject)
       assert.deepEqual(await subjects(0, 3), ['a', 'b', 'c'])
       assert.deepEqual(await subjects(3, 3), ['d'])
       assert.deepEqual(await subjects(4, 3), [])
       assert.equal(await team.events.newest(), 4)
+    })
+
+    it('is searched a stretch of ten thousand at a time, from either end, and from the oldest that is kept', async () => {
+      const team = await on.newTeam()
+      await team.make('acme')
+      await on.sql(
+        `with recursive n (id) as (select 2 union all select id + 1 from n where id < 25000)
+        insert into event (team_id, id, at, kind, subject)
+        select ${team.teamId}, id, ${noon}, 'user_group.created', 'another' from n`,
+      )
+      await on.sql(`update event_position set last = 25000 where team_id = ${team.teamId}`)
+      await team.userGroups.update('acme', { name: 'Acme' }, noon)
+      const search = async (query: Omit<EventQuery, 'limit'>) => {
+        const { items, next } = await team.events.list({ userGroup: 'acme', limit: 5, ...query })
+        return { found: items.map(({ id }) => id), next }
+      }
+      assert.deepEqual(await search({}), { found: [1], next: 10_000 })
+      assert.deepEqual(await search({ after: 10_000 }), { found: [], next: 20_000 })
+      assert.deepEqual(await search({ after: 20_000 }), { found: [25_001], next: null })
+      assert.deepEqual(await search({ order: 'desc' }), { found: [25_001], next: 15_002 })
+      assert.deepEqual(await search({ order: 'desc', after: 15_002 }), { found: [], next: 5_002 })
+      assert.deepEqual(await search({ order: 'desc', after: 5_002 }), { found: [1], next: null })
+      await on.sql(`delete from event where team_id = ${team.teamId} and id < 24000`)
+      assert.deepEqual(await search({}), { found: [25_001], next: null })
+      assert.deepEqual(await search({ order: 'desc' }), { found: [25_001], next: null })
+      await on.sql(`delete from event where team_id = ${team.teamId}`)
+      assert.deepEqual(await search({}), { found: [], next: null })
     })
 
     it('is numbered from 1 without a gap in each team, whatever happens at once and whatever fails', async () => {
@@ -53,7 +84,7 @@ for (const engine of engines)
         [other, 10],
       ] as const)
         assert.deepEqual(
-          (await events.after(0, 100)).map(({ id }) => id),
+          (await events.list({ after: 0, limit: 100 })).items.map(({ id }) => id),
           times(count, (index) => index + 1),
         )
     })
@@ -68,10 +99,10 @@ for (const engine of engines)
       for (let last = false; !last; ) {
         last = !writing
         await new Promise(setImmediate)
-        for (const { id } of await team.events.after(seen.at(-1) ?? 0, 7)) seen.push(id)
+        for (const { id } of (await team.events.list({ after: seen.at(-1) ?? 0, limit: 7 })).items) seen.push(id)
       }
       await writes
-      for (const { id } of await team.events.after(seen.at(-1) ?? 0, 100)) seen.push(id)
+      for (const { id } of (await team.events.list({ after: seen.at(-1) ?? 0, limit: 100 })).items) seen.push(id)
       assert.deepEqual(
         seen,
         times(60, (index) => index + 1),
@@ -106,7 +137,7 @@ for (const engine of engines)
       }
       assert.deepEqual(forgotten, [3, 3, 1])
       await team.make('one more', {}, noon + 10 * day)
-      const left = await team.events.after(0, 100)
+      const left = (await team.events.list({ after: 0, limit: 100 })).items
       assert.deepEqual(
         left.map(({ id }) => id),
         [8, 9, 10, 11],
@@ -123,7 +154,8 @@ for (const engine of engines)
         for (const id of ['b', 'c']) await team.make(id, {}, noon + 2 * day)
       }
       while ((await on.service.store.pruneHistory(noon + day, 100)) > 0);
-      const left = async (team: TestTeam) => (await team.events.after(0, 100)).map(({ subject }) => subject)
+      const left = async (team: TestTeam) =>
+        (await team.events.list({ after: 0, limit: 100 })).items.map(({ subject }) => subject)
       assert.deepEqual(await Promise.all([one, old, another].map(left)), [['b', 'c'], [], ['b', 'c']])
     })
 

@@ -13,7 +13,7 @@ describe('rotations on PostgreSQL that find their group being changed by another
   /** Both rotations are under way when the other commits; what each came to is `id name`, or why it failed. */
   async function overtaken(team: TestTeam, change: string): Promise<string[]> {
     const { tokens, store } = on.service
-    const { userGroups } = store.forTeam(team.teamId, 'tests')
+    const { userGroups } = store.forTeam(team.teamId, null)
     const made = [await team.make('acme'), await team.make('globex')]
     const rotate = async ({ token }: { token: string }) => {
       const fresh = tokens.mintForUserGroup()

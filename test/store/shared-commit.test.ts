@@ -213,7 +213,7 @@ for (const engine of engines)
       // It has no table for events: one that is left would fail the others.
       const database = await newDatabase(t, engine)
       const failing = database.writeTogether('note 1', function* () {
-        yield* record({ teamId: 1, apiToken: null }, 'user_group.created', 'acme', noon)
+        yield* record({ teamId: 1, by: null }, 'user_group.created', 'acme', noon)
         throw new Refused()
       })
       const kept = database.writeTogether('note 2', () => run(insert, 2, 'kept'))

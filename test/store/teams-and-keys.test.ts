@@ -71,7 +71,7 @@ for (const engine of engines)
         await team.trail(),
         times(3, () => `team.updated ${team.teamId}`),
       )
-      assert.equal((await team.events.after(0, 1))[0]?.apiToken, 'ci')
+      assert.equal((await team.events.list({ after: 0, limit: 1 })).items[0]?.by?.name, 'ci')
     })
   })
 

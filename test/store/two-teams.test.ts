@@ -54,7 +54,7 @@ async function everything(team: TestTeam): Promise<unknown[]> {
     schemas.list(firstPage),
     dataSources.list(firstPage),
     apiTokens.all(),
-    events.after(0, 1_000),
+    events.list({ limit: 1_000 }),
     settings.get(),
   ])
 }

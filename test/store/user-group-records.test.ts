@@ -48,7 +48,7 @@ for (const engine of engines)
       assert.equal(await team.userGroups.find('old'), undefined)
       assert.equal((await team.userGroups.find('new'))?.id, group.id)
       assert.equal((await team.verify(token))?.group.providedId, 'new')
-      assert.equal((await team.events.after(1, 1))[0]?.renamedTo, 'new')
+      assert.equal((await team.events.list({ after: 1, limit: 1 })).items[0]?.renamedTo, 'new')
       assert.equal((await team.make('old')).created, true)
     })
 

@@ -78,7 +78,10 @@ export function storeOn(engine: Engine): StoreOnTest {
 }
 
 export function teamOn({ store, tokens }: Service, teamId: number, apiToken: string | null): TestTeam {
-  const { userGroups, schemas, dataSources, apiTokens, events, settings } = store.forTeam(teamId, apiToken)
+  const { userGroups, schemas, dataSources, apiTokens, events, settings } = store.forTeam(
+    teamId,
+    apiToken === null ? null : { id: 1, name: apiToken },
+  )
   const wish = (providedId: string, more: Partial<NewUserGroup> = {}): NewUserGroup => {
     const id = more.id ?? newId(Date.now())
     const token = tokens.sealToken(tokens.mintForUserGroup(), teamId, id)
@@ -98,7 +101,7 @@ export function teamOn({ store, tokens }: Service, teamId: number, apiToken: str
     },
     verify: (token) => userGroups.verify(tokens.hash(token)),
     async trail() {
-      const all = await events.after(0, 1_000)
+      const all = (await events.list({ after: 0, limit: 1_000 })).items
       return all.map(({ kind, subject }) => `${kind} ${subject}`)
     },
   }

@@ -20,11 +20,11 @@ for (const engine of engines)
     const written = async (call: () => Promise<unknown>) => {
       const from = Date.now()
       const events = await team.eventsOf(call)
-      return events.map(({ id, at: time, api_token, ...rest }) => {
+      return events.map(({ id, at: time, api_token, by_api_token_id, ...rest }) => {
         assert.ok(Number.isSafeInteger(id))
         assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
         assert.ok(Date.parse(time) >= from - 1 && Date.parse(time) <= Date.now(), time)
-        assert.equal(api_token, 'ci')
+        assert.deepEqual([api_token, by_api_token_id], ['ci', ci.body.api_token.id])
         return rest
       })
     }
@@ -40,11 +40,17 @@ for (const engine of engines)
         }),
         [ofGroup('created')],
       )
-      assert.deepEqual(await written(() => team.change(id, { name: 'New', disabled: true })), [ofGroup('updated')])
-      assert.deepEqual(await written(() => team.change(id, { provided_id: id })), [ofGroup('updated')])
-      assert.deepEqual(await written(() => team.rotated(token, 60)), [ofGroup('token_rotated')])
+      for (const disabled of [true, false])
+        assert.deepEqual(await written(() => team.change(id, { disabled, name: 'New' })), [
+          ofGroup('updated', { fields: ['name', 'disabled'], disabled }),
+        ])
+      const rest = { properties: { region: 'eu' }, mapping: {}, provided_id: id }
+      assert.deepEqual(await written(() => team.change(id, rest)), [
+        ofGroup('updated', { fields: ['provided_id', 'mapping', 'properties'] }),
+      ])
+      assert.deepEqual(await written(() => team.rotated(token, 60)), [ofGroup('token_rotated', { grace_seconds: 60 })])
       const [rename] = await written(() => team.change(id, { provided_id: renamed }))
-      assert.deepEqual(rename, ofGroup('updated', { renamed_to: renamed }))
+      assert.deepEqual(rename, ofGroup('updated', { renamed_to: renamed, fields: ['provided_id'] }))
       assert.deepEqual(await written(() => team.remove(renamed)), [{ ...ofGroup('deleted'), user_group: renamed }])
       const get = () => team.send('GET', '/api/user', { user_group_id: `${id}-3` })
       assert.deepEqual(await written(get), [{ kind: 'user_group.created', user_group: `${id}-3` }])
@@ -52,20 +58,27 @@ for (const engine of engines)
 
     it('tells the life of a schema and a data source', async () => {
       const id = randomUUID()
-      const schema = (kind: string) => [{ kind: `schema.${kind}`, schema: id }]
-      assert.deepEqual(await written(() => team.makeSchema({ id })), schema('created'))
+      const schema = (kind: string) => [{ kind: `schema.${kind}`, schema: id, name: 'Sales' }]
+      assert.deepEqual(await written(() => team.makeSchema({ id, name: 'Sales' })), schema('created'))
       let source = { id: '' }
       const [created] = await written(async () => {
-        source = (await team.makeDataSource({ schema_id: id, provided_id: `${id} db` })).body.data_source
+        source = (await team.makeDataSource({ schema_id: id, provided_id: `${id} db`, name: 'Old' })).body.data_source
       })
       const path = at('data_sources', source.id)
-      assert.deepEqual(created, { kind: 'data_source.created', data_source: source.id })
-      for (const patch of [{ name: 'New' }, { connection: { password: 'x' } }]) {
+      const ofSource = (kind: string, more = {}) => ({
+        ...{ kind: `data_source.${kind}`, data_source: source.id, provided_id: `${id} db`, name: 'New', ...more },
+      })
+      assert.deepEqual(created, ofSource('created', { name: 'Old' }))
+      for (const patch of [{ name: 'New' }, { connection: { password: 'x' } }, { kind: 'mysql', schema_id: id }]) {
         const [updated] = await written(() => team.send('PATCH', path, patch))
-        assert.deepEqual(updated, { kind: 'data_source.updated', data_source: source.id })
+        assert.deepEqual(updated, ofSource('updated', { fields: Object.keys(patch).sort().reverse() }))
       }
       const [deleted] = await written(() => team.send('DELETE', path))
-      assert.deepEqual(deleted, { kind: 'data_source.deleted', data_source: source.id })
+      assert.deepEqual(deleted, ofSource('deleted'))
+      const [without] = await written(() => team.makeDataSource({ schema_id: id, name: 'No id of ours' }))
+      assert.equal(without?.name, 'No id of ours')
+      assert.equal('provided_id' in without, false)
+      await team.send('DELETE', at('data_sources', String(without.data_source)))
       assert.deepEqual(await written(() => team.send('DELETE', at('schemas', id))), schema('deleted'))
     })
 
@@ -74,11 +87,16 @@ for (const engine of engines)
       const [created] = await written(async () => {
         made = (await team.makeApiToken({ name: 'short-lived', scopes: ['verify'] })).body.api_token
       })
-      assert.deepEqual(created, { kind: 'api_token.created', api_token_id: made.id })
+      const ofToken = { api_token_id: made.id, name: 'short-lived', scopes: ['verify'] }
+      assert.deepEqual(created, { kind: 'api_token.created', ...ofToken })
       const [revoked] = await written(() => team.revoke(made.id))
-      assert.deepEqual(revoked, { kind: 'api_token.revoked', api_token_id: made.id })
-      const [updated, ...more] = await written(() => team.send('PATCH', '/api/team', { name: 'Renamed' }))
-      assert.deepEqual([updated?.kind, more], ['team.updated', []])
+      assert.deepEqual(revoked, { kind: 'api_token.revoked', ...ofToken })
+      const patch = (body: object) => written(() => team.send('PATCH', '/api/team', body))
+      assert.deepEqual(await patch({ name: 'Renamed' }), [{ kind: 'team.updated', fields: ['name'] }])
+      for (const strict_mapping of [true, false])
+        assert.deepEqual(await patch({ strict_mapping }), [
+          { kind: 'team.updated', fields: ['strict_mapping'], strict_mapping },
+        ])
     })
 
     it('names the one who did it, also after that API token is gone', async () => {
@@ -147,7 +165,59 @@ for (const engine of engines)
       assert.deepEqual((await team.events({ after: 999_999_999 })).body.events, [])
     })
 
-    it('refuses what is no place in it, and a limit that is none', async () => {
+    it('comes newest first where that is asked for', async () => {
+      const newestFirst = (await team.trail()).reverse()
+      const read: AuditEvent[] = []
+      for (let after: string | null | undefined; after !== null; ) {
+        const { body } = await team.events({ order: 'desc', limit: 7, ...(after !== undefined && { after }) })
+        read.push(...body.events)
+        after = body.next_cursor
+      }
+      assert.deepEqual(read, newestFirst)
+      assert.deepEqual((await team.events({ order: 'desc', after: 1 })).body, {
+        ...{ success: 1, events: [], next_cursor: null },
+      })
+    })
+
+    it('tells what happened to a user group, under each id it had, and to nothing else of that id', async () => {
+      const id = randomUUID()
+      const { token } = await team.newGroup(id)
+      await team.newGroup(`${id}-other`)
+      await team.makeSchema({ id })
+      await team.rotated(token)
+      await team.change(id, { provided_id: `${id}-2` })
+      await team.remove(`${id}-2`)
+      const of = async (user_group: string) => kinds((await team.events({ user_group, limit: 200 })).body.events)
+      const life = ['created', 'token_rotated', 'updated', 'deleted'].map((kind) => `user_group.${kind}`)
+      assert.deepEqual(await of(id), life.slice(0, 3))
+      assert.deepEqual(await of(`${id}-2`), life.slice(2))
+      assert.deepEqual(await of(id.toUpperCase()), [])
+    })
+
+    it('tells what an API token did, and what of a kind was done', async () => {
+      const name = 'twice there'
+      const [one, two] = await Promise.all(times(2, () => team.makeApiToken({ name, scopes: ['provision'] })))
+      const [first = assert.fail(), second = assert.fail()] = [one?.body.api_token, two?.body.api_token]
+      const id = randomUUID()
+      const { token } = await team.as(first.token).newGroup(id)
+      await team.as(second.token).rotated(token)
+      const by = async (query: object) => {
+        const { events } = (await team.events({ order: 'desc', ...query })).body
+        return (events as AuditEvent[]).map(({ kind, user_group, api_token }) => [kind, user_group, api_token])
+      }
+      assert.deepEqual(await by({ by_api_token_id: first.id }), [['user_group.created', id, name]])
+      assert.deepEqual(await by({ by_api_token_id: second.id }), [['user_group.token_rotated', id, name]])
+      assert.deepEqual(await by({ by_api_token_id: first.id, kind: 'user_group.token_rotated' }), [])
+      assert.deepEqual(await by({ kind: 'user_group.token_rotated', limit: 1 }), [
+        ['user_group.token_rotated', id, name],
+      ])
+    })
+
+    it('refuses what is no place in it, a limit that is none, and what it cannot be searched for', async () => {
+      for (const [field, value] of Object.entries({ order: 'newest', kind: 'user_group', user_group: '' }))
+        assertRefused(await team.events({ [field]: value }), field, value)
+      for (const id of ['0', 'ci', '1.5', '-1'])
+        assertRefused(await team.events({ by_api_token_id: id }), 'by_api_token_id', id)
       for (const after of ['-1', 'x', '1.5', '', '1e3', ' 1', '9'.repeat(30)])
         assertRefused(await team.events({ after }), 'after', after)
       for (const limit of ['0', '201', '-1', 'x', '', '1.5'])

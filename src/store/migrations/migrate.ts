@@ -4,9 +4,16 @@ import { initial } from './001-initial.ts'
 import { fewerIndexEntries } from './002-fewer-index-entries.ts'
 import { formerTokensInGrace } from './003-former-tokens-in-grace.ts'
 import { listsByAge } from './004-lists-by-age.ts'
+import { moreOfAnEvent } from './005-more-of-an-event.ts'
 
 /** Forward only, in order: the number of a migration is its place in this list. */
-const migrations: readonly (readonly Statement<[]>[])[] = [initial, fewerIndexEntries, formerTokensInGrace, listsByAge]
+const migrations: readonly (readonly Statement<[]>[])[] = [
+  initial,
+  fewerIndexEntries,
+  formerTokensInGrace,
+  listsByAge,
+  moreOfAnEvent,
+]
 
 const createVersions = sql`create table if not exists schema_version (
   version bigint primary key,
