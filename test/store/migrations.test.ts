@@ -133,11 +133,11 @@ describe('a migration on PostgreSQL', () => {
   it('gives up on a table that others hold as soon as any other statement, for all would wait behind it', async (t) => {
     const { open, sql, url } = await impatientDatabase(t)
     await (await open()).close()
-    await sql('drop index data_schema_by_age, data_source_by_age')
-    await sql('delete from schema_version where version > 3')
+    await sql('alter table event drop column by_api_token_id, drop column detail')
+    await sql('delete from schema_version where version > 4')
     await onPostgres(url, async (holder) => {
       await holder.query('begin')
-      await holder.query('lock table data_schema in row exclusive mode')
+      await holder.query('lock table event in row exclusive mode')
       const waited = pause(5_000, undefined, { ref: false })
       await assert.rejects(Promise.race([open(), waited]), { code: 'unavailable' })
     })
