@@ -142,11 +142,11 @@ export class EventStore implements Events {
 function stretchOf({ after, order }: EventQuery, oldest: number, newest: number) {
   if (order === 'desc') {
     const to = Math.min(newest, (after ?? Number.POSITIVE_INFINITY) - 1)
-    const from = Math.max(oldest, to - stretch + 1)
+    const from = to - stretch + 1
     return { from, to, next: from > oldest ? from : null }
   }
   const from = Math.max(oldest, (after ?? 0) + 1)
-  const to = Math.min(newest, from + stretch - 1)
+  const to = from + stretch - 1
   return { from, to, next: to < newest ? to : null }
 }
 
