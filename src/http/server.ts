@@ -52,6 +52,8 @@ const settings = {
   maxHeaderSize: 16 * 1024,
   // Node would refuse a request without one in a shape of its own.
   requireHostHeader: false,
+  // Of two that should be one Node would take the first, where a proxy in front may have looked at the last: neither counts.
+  joinDuplicateHeaders: true,
 }
 
 /**
@@ -103,7 +105,7 @@ export function createHttpServer(options: ServerOptions): Server {
   function serve(exchange: Exchange): void {
     const { request } = exchange
     try {
-      refuseWithoutHost(request)
+      requireOneHost(request)
       const { route, id } = router.find(request.method ?? '', request.url ?? '')
       exchange.operation = route.id
       const waiting = route.scope === null ? undefined : authenticator.admit(exchange, route.scope)
@@ -221,9 +223,11 @@ export function createHttpServer(options: ServerOptions): Server {
   return server
 }
 
-function refuseWithoutHost({ headers, httpVersion }: IncomingMessage): void {
-  if (headers.host === undefined && httpVersion === '1.1')
+function requireOneHost({ headers: { host }, httpVersion }: IncomingMessage): void {
+  if (host === undefined && httpVersion === '1.1')
     throw new ServiceError('invalid_request', { message: 'The request has no Host header.' })
+  if (host?.includes(','))
+    throw new ServiceError('invalid_request', { message: 'The request has more than one Host header.' })
 }
 
 /** Whatever it is: before it is read. */

@@ -186,6 +186,19 @@ for (const engine of engines)
       assertRotated(await caller.rotate(body.user_group.token))
     })
 
+    it('takes neither of two headers, whichever of them is valid', async () => {
+      const body = JSON.stringify({ user_group_id: randomUUID() })
+      const once = requestText('GET', '/api/user', body)
+      const invalid = `Authorization: Token ${unknownApiToken}\r\n`
+      for (const twice of [
+        once.replace('Authorization', `${invalid}Authorization`),
+        once.replace('Content-Type', `${invalid}Content-Type`),
+        once.replace(/(Authorization: .*\r\n)/, '$1$1'),
+      ])
+        assertUnauthenticated(await answerTo(twice), 'unauthenticated')
+      assertFound(await answerTo(once), true)
+    })
+
     it('decides before it reads the body', async () => {
       for (const authorization of ['', `Token ${unknownApiToken}`]) {
         const code = authorization === '' ? 'unauthenticated' : 'invalid_api_token'

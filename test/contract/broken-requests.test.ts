@@ -41,6 +41,7 @@ for (const engine of engines.slice(0, 1))
       'a header without a colon': 'GET /api/user HTTP/1.1\r\nHost: test\r\nnonsense\r\n\r\n',
       'a header with a NUL': 'GET /api/user HTTP/1.1\r\nHost: test\r\nX-A: a\u0000b\r\n\r\n',
       'no Host header': 'GET /api/user HTTP/1.1\r\n\r\n',
+      'two Host headers': requestText('GET', '/api/user', '{"user_group_id":"a"}').replace('Host', 'Host: a\r\nHost'),
       'a negative Content-Length': requestText('GET', '/api/user', '', { 'Content-Length': '-1' }),
       'a length and chunks at once': requestText('GET', '/api/user', '0\r\n\r\n', { 'Transfer-Encoding': 'chunked' }),
       'a chunk that is none': `${requestText('GET', '/api/user', '', chunked)}zz\r\n\r\n`,
