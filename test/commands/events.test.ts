@@ -45,40 +45,6 @@ for (const engine of engines)
       assertRefusal(await terminal.run('events', '--team', '99'), /no team 99/, /ugs team list/)
     })
 
-    it('shows those of a user group, a kind or an API token alone, with what was done', async () => {
-      const own = await terminal.newTeam()
-      const groups = ['acme', 'globex'].map((user_group_id) => ({ user_group_id, disabled: user_group_id === 'acme' }))
-      await terminal.importLines(own, ...groups)
-      for (const flags of [
-        ['--name', 'Acme', '--enable'],
-        ['--rename', 'acme-2'],
-      ])
-        await terminal.json('user-group', 'update', 'acme', ...flags, ...own)
-      await terminal.json('team', 'update', ...own, '--strict-mapping', 'on')
-      await rawSql(
-        terminal.environment,
-        `update event set api_token = 'ci', by_api_token_id = 7 where team_id = ${own[1]} and id = 2`,
-      )
-      const shown = async (...args: string[]) => {
-        const { stdout } = await terminal.run('events', ...own, ...args)
-        const [, ...lines] = stdout.trimEnd().split('\n')
-        return lines.map((line) => line.replace(/^(\d+) +\S+/, '$1').replaceAll(/ {2,}/g, ' | '))
-      }
-      assert.deepEqual(await shown('--user-group', 'acme'), [
-        '1 | user_group.created | acme | the terminal | disabled',
-        '3 | user_group.updated | acme | the terminal | name, enabled',
-        '4 | user_group.updated | acme → acme-2 | the terminal | provided_id',
-      ])
-      assert.deepEqual(await shown('--user-group', 'acme', '--limit', '1', '--kind', 'user_group.created'), [
-        '1 | user_group.created | acme | the terminal | disabled',
-      ])
-      assert.deepEqual(await shown('--by', '7'), ['2 | user_group.created | globex | token ci (7)'])
-      assert.deepEqual(await shown('--kind', 'team.updated'), [
-        '5 | team.updated | - | the terminal | strict_mapping on',
-      ])
-      assert.deepEqual(await shown('--user-group', 'nobody'), [])
-    })
-
     it('follows what happens, a line each, until it is told to stop', async () => {
       const own = await terminal.newTeam()
       await terminal.importLines(own, { user_group_id: 'before' })
@@ -145,3 +111,40 @@ for (const engine of engines)
       assert.deepEqual([nothing.code, wrong.code], [2, 2])
     })
   })
+
+describe('ugs events', () => {
+  const [engine = assert.fail()] = engines
+  const terminal = atTerminal(engine)
+
+  it('shows those of a user group, a kind or an API token alone, with what was done', async () => {
+    const own = await terminal.newTeam()
+    const groups = ['acme', 'globex'].map((user_group_id) => ({ user_group_id, disabled: user_group_id === 'acme' }))
+    await terminal.importLines(own, ...groups)
+    for (const flags of [
+      ['--name', 'Acme', '--enable'],
+      ['--rename', 'acme-2'],
+    ])
+      await terminal.json('user-group', 'update', 'acme', ...flags, ...own)
+    await terminal.json('team', 'update', ...own, '--strict-mapping', 'on')
+    await rawSql(
+      terminal.environment,
+      `update event set api_token = 'ci', by_api_token_id = 7 where team_id = ${own[1]} and id = 2`,
+    )
+    const shown = async (...args: string[]) => {
+      const { stdout } = await terminal.run('events', ...own, ...args)
+      const [, ...lines] = stdout.trimEnd().split('\n')
+      return lines.map((line) => line.replace(/^(\d+) +\S+/, '$1').replaceAll(/ {2,}/g, ' | '))
+    }
+    assert.deepEqual(await shown('--user-group', 'acme'), [
+      '1 | user_group.created | acme | the terminal | disabled',
+      '3 | user_group.updated | acme | the terminal | name, enabled',
+      '4 | user_group.updated | acme → acme-2 | the terminal | provided_id',
+    ])
+    assert.deepEqual(await shown('--user-group', 'acme', '--limit', '1', '--kind', 'user_group.created'), [
+      '1 | user_group.created | acme | the terminal | disabled',
+    ])
+    assert.deepEqual(await shown('--by', '7'), ['2 | user_group.created | globex | token ci (7)'])
+    assert.deepEqual(await shown('--kind', 'team.updated'), ['5 | team.updated | - | the terminal | strict_mapping on'])
+    assert.deepEqual(await shown('--user-group', 'nobody'), [])
+  })
+})
