@@ -188,6 +188,27 @@ describe('what the service remembers of a database that takes its time to tell w
     await assert.rejects(async () => memory.recall('token', 1, 'name', async () => 'read'), /out of reach/)
   })
 
+  it('is nothing that was told of a time before the database could not tell', async () => {
+    const [one, two] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
+    const versions = [one.promise, two.promise, undefined]
+    const memory = new Memory(() => versions.shift())
+    memory.refresh()
+    memory.recall('token', 1, 'another', async () => 'read')
+    one.resolve('a')
+    await new Promise(setImmediate)
+    memory.refresh()
+    const slow = Promise.withResolvers<string>()
+    const early = memory.recall('token', 1, 'name', () => slow.promise)
+    // Here it changes, and a request arrives that must see that.
+    memory.refresh()
+    memory.recall('token', 1, 'another', async () => 'read')
+    two.resolve('a')
+    slow.resolve('too early')
+    assert.equal(await early, 'too early')
+    await new Promise(setImmediate)
+    assert.equal(await memory.recall('token', 1, 'name', async () => 'in time'), 'in time')
+  })
+
   it('is nothing that was read before it told of a change', async () => {
     const versions = ['a', 'b', 'b']
     const memory = new Memory(async () => versions.shift())

@@ -71,17 +71,23 @@ export class Memory {
     const version = this.#version()
     this.#isDue = false
     if (version instanceof Promise) {
-      this.#learning = version.then((found) => this.#learn(found))
+      this.#learning = version.then((found) => {
+        if (this.#learning !== undefined) this.#learn(found)
+        return found
+      })
       // Perhaps nobody waits for it.
       this.#learning.catch(() => {})
-    } else this.#learn(version)
+    } else {
+      // What was asked before, and is still to be told, says nothing of now.
+      this.#learning = undefined
+      this.#learn(version)
+    }
   }
 
   /** Forgets everything if anything has changed. */
-  #learn(version: Version | undefined): Version | undefined {
-    if (version === this.#asOf) return version
+  #learn(version: Version | undefined): void {
+    if (version === this.#asOf) return
     this.#answers.clear()
     this.#asOf = version
-    return version
   }
 }
