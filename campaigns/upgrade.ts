@@ -34,11 +34,8 @@ export const upgrade: Campaign = {
       rewrites: [
         ...plantedMigration('alter table event rename column renamed_to to new_name'),
         { file: 'store/events.ts', find: 'subject, renamed_to, detail)', replace: 'subject, new_name, detail)' },
-        {
-          file: 'store/events.ts',
-          find: 'subject, renamed_to, detail from',
-          replace: 'subject, new_name, detail from',
-        },
+        { file: 'store/event-list.ts', find: 'renamed_to, detail from', replace: 'new_name, detail from' },
+        { file: 'store/event-list.ts', find: 'or renamed_to = $4', replace: 'or new_name = $4' },
       ],
     },
   },

@@ -1,8 +1,6 @@
 import type { AuditEvent, EventDetail, EventKind, NewEvent } from '../events/event.ts'
-import { type Database, run, sql, statementOf, type Work } from './database.ts'
+import { type Database, run, sql, type Work } from './database.ts'
 import { manyRows, runMany } from './many-rows.ts'
-import { page } from './page.ts'
-import type { EventQuery, Events, Page } from './store.ts'
 
 const takePositions = sql`
   insert into event_position (team_id, last) values ($1, $2)
@@ -16,39 +14,6 @@ const insertMany = manyRows(
   '(cast(? as bigint), cast(? as bigint), ?, ?, cast(? as bigint), ?, ?, ?)',
   ') as happened where team_id = $1',
 )
-
-const newest = sql<[id: number]>`select last from event_position where team_id = $1`
-
-type EventRow = [
-  id: number,
-  at: number,
-  kind: EventKind,
-  apiToken: string | null,
-  apiTokenId: number | null,
-  subject: string | null,
-  renamedTo: string | null,
-  detail: string | null,
-]
-
-const oldestAndNewest = sql<[oldest: number | null, newest: number]>`
-  select (select id from event where team_id = $1 order by id limit 1), last from event_position where team_id = $1`
-
-/**
- * How many events one look goes over for those that are asked for, whatever their number. An index by user group would
- * find them at once, and make every event dearer: four times as dear on SQLite, in a file of a million.
- */
-const stretch = 10_000
-
-const inStretch = `
-  select id, at, kind, api_token, by_api_token_id, subject, renamed_to, detail from event
-  where team_id = $1 and id between $2 and $3
-    and (cast($4 as text) is null or (kind like 'user_group.%' and (subject = $4 or renamed_to = $4)))
-    and (cast($5 as text) is null or kind = $5)
-    and (cast($6 as bigint) is null or by_api_token_id = $6)`.trim()
-const listed = {
-  asc: statementOf<EventRow>(`${inStretch} order by id limit $7`),
-  desc: statementOf<EventRow>(`${inStretch} order by id desc limit $7`),
-}
 
 const teamWithOld = sql<[teamId: number]>`
   select team_id from event_position
@@ -110,49 +75,6 @@ export function* writeEvents(events: readonly NewEvent[]): Work<void> {
     ])
     yield* runMany(insertMany, [teamId], rows)
   }
-}
-
-export class EventStore implements Events {
-  readonly #database: Database
-  readonly #teamId: number
-
-  constructor(database: Database, teamId: number) {
-    this.#database = database
-    this.#teamId = teamId
-  }
-
-  async list(query: EventQuery): Promise<Page<AuditEvent>> {
-    const { userGroup, kind, apiTokenId, limit, order = 'asc' } = query
-    const [[oldest, newest] = [null, 0]] = await this.#database.read(oldestAndNewest, this.#teamId)
-    if (oldest === null) return { items: [], next: null }
-    const { from, to, next } = stretchOf(query, oldest, newest)
-    const filter = [userGroup ?? null, kind ?? null, apiTokenId ?? null]
-    const rows = await this.#database.read(listed[order], this.#teamId, from, to, ...filter, limit + 1)
-    const found = page(rows.map(auditEvent), limit, ({ id }) => id)
-    return { ...found, next: found.next ?? next }
-  }
-
-  async newest(): Promise<number> {
-    const [row] = await this.#database.read(newest, this.#teamId)
-    return row?.[0] ?? 0
-  }
-}
-
-/** What one look goes over, and where the next goes on. Events are numbered without a gap, from the oldest that is kept. */
-function stretchOf({ after, order }: EventQuery, oldest: number, newest: number) {
-  if (order === 'desc') {
-    const to = Math.min(newest, (after ?? Number.POSITIVE_INFINITY) - 1)
-    const from = to - stretch + 1
-    return { from, to, next: from > oldest ? from : null }
-  }
-  const from = Math.max(oldest, (after ?? 0) + 1)
-  const to = from + stretch - 1
-  return { from, to, next: to < newest ? to : null }
-}
-
-function auditEvent([id, at, kind, apiToken, apiTokenId, subject, renamedTo, detail]: EventRow): AuditEvent {
-  const by = apiToken === null ? null : { id: apiTokenId, name: apiToken }
-  return { id, at, kind, by, subject, renamedTo, detail: detail === null ? null : JSON.parse(detail) }
 }
 
 /** Forgets one small batch of what is older than `before`; returns how much it was. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServiceError } from '../../src/errors.ts'
 import type { TeamStore } from '../../src/store/store.ts'
 import { firstPage, noon, type StoreOnTest, type TestTeam } from '../support/store.ts'
+import { times } from '../support/times.ts'
 
 /** What the other team has, by every name it can be asked for. */
 export interface Theirs {
@@ -197,8 +198,21 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
   ],
   'events.list': [
     async (ours) => assert.deepEqual(await ours.events.list({ limit: 1_000 }), { items: [], next: null }),
-    async (ours) =>
-      assert.deepEqual(await ours.events.list({ limit: 1_000, order: 'desc' }), { items: [], next: null }),
+    async (ours, { providedId, apiTokenId }) => {
+      // As many as they have, and more: where there is none of ours, nothing is looked through.
+      for (const index of times(20, (index) => index)) await ours.make(`ours ${index}`)
+      const filters = [
+        { userGroup: providedId },
+        { kind: 'schema.created' },
+        { apiTokenId },
+        { apiTokenId: 1 },
+        {},
+      ] as const
+      for (const filter of filters)
+        for (const order of ['asc', 'desc'] as const)
+          for (const { subject } of (await ours.events.list({ ...filter, order, limit: 1_000 })).items)
+            assert.match(subject ?? '', /^ours /)
+    },
   ],
   'events.newest': [async (ours) => assert.equal(await ours.events.newest(), 0)],
   'settings.get': [async (ours) => assert.equal((await ours.settings.get()).id, ours.teamId)],

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { assertError, assertRefused } from '../contract/expectations.ts'
 import { engines } from '../support/engines.ts'
+import { rawSql } from '../support/raw-database.ts'
 import { running } from '../support/running.ts'
 import { testApiToken } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
@@ -208,6 +209,16 @@ for (const engine of engines)
       assert.deepEqual(await by({ by_api_token_id: first.id }), [['user_group.created', id, name]])
       assert.deepEqual(await by({ by_api_token_id: second.id }), [['user_group.token_rotated', id, name]])
       assert.deepEqual(await by({ by_api_token_id: first.id, kind: 'user_group.token_rotated' }), [])
+      const older = `update event set by_api_token_id = null where by_api_token_id = ${second.id}`
+      await rawSql(environment, older)
+      assert.deepEqual(
+        await by({ by_api_token_id: first.id }),
+        [
+          ['user_group.token_rotated', id, name],
+          ['user_group.created', id, name],
+        ],
+        'of an older event the name is known alone',
+      )
       assert.deepEqual(await by({ kind: 'user_group.token_rotated', limit: 1 }), [
         ['user_group.token_rotated', id, name],
       ])
