@@ -394,7 +394,7 @@ export interface EventListQuery {
   limit?: string | number | undefined
   /** Asc, or desc for the newest first. */
   order?: 'asc' | 'desc' | undefined
-  /** A string of 1 to 255 characters without control characters. */
+  /** The id of a user group, then or since that event: 1 to 255 characters. */
   user_group?: string | undefined
   /** One of user_group.created, user_group.updated, user_group.token_rotated, user_group.deleted, schema.created, schema.deleted, data_source.created, data_source.updated, data_source.deleted, api_token.created, api_token.revoked, team.updated. */
   kind?:
@@ -411,7 +411,7 @@ export interface EventListQuery {
     | 'api_token.revoked'
     | 'team.updated'
     | undefined
-  /** The id of an API token. */
+  /** The id of an API token, to find what it did. */
   by_api_token_id?: string | number | undefined
 }
 

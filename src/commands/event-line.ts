@@ -10,21 +10,24 @@ export function cells(event: Shown): string[] {
   return [String(event.id), event.at, event.kind, `${subject}${renamed}`, actorIn(event), detailIn(event)]
 }
 
-/** An API token may have any name, that of the terminal or of another API token too. */
+/** In quotes, as whoever names a thing could otherwise write what looks like ours. */
+const quoted = (name: string) => JSON.stringify(name)
+
 function actorIn({ api_token: name, by_api_token_id: id }: Shown): string {
   if (name === null) return 'the terminal'
-  return id === undefined ? `token ${name}` : `token ${name} (${id})`
+  return `token ${quoted(name)}${id === undefined ? '' : ` (${id})`}`
 }
 
-function detailIn({ name, provided_id, scopes = [], fields = [], ...more }: Shown): string {
+function detailIn({ name, provided_id, scopes, fields = [], ...more }: Shown): string {
   const { disabled, strict_mapping: strict, grace_seconds: grace } = more
+  const set = fields.filter((field) => field !== 'disabled' && field !== 'strict_mapping')
   const said = [
-    provided_id ?? name,
-    ...scopes,
-    ...fields.filter((field) => field !== 'disabled' && field !== 'strict_mapping'),
+    name !== undefined && quoted(provided_id ?? name),
+    scopes && `for ${scopes.join(', ')}`,
+    set.length > 0 && `set ${set.join(', ')}`,
     disabled !== undefined && (disabled ? 'disabled' : 'enabled'),
     strict !== undefined && `strict_mapping ${strict ? 'on' : 'off'}`,
     grace !== undefined && `old token valid ${grace} s longer`,
   ]
-  return said.filter(Boolean).join(', ')
+  return said.filter(Boolean).join('; ')
 }

@@ -4,7 +4,7 @@ import { isoTime } from '../clock.ts'
 import { type AuditEvent, type EventKind, eventKinds, presentEvent } from '../events/event.ts'
 import type { EventQuery, Events } from '../store/store.ts'
 import { cells, headings, type Shown } from './event-line.ts'
-import { example, parseCount, parseLimit, type TeamOptions, withTeam } from './options.ts'
+import { example, parseCount, parseId, parseLimit, parseName, type TeamOptions, withTeam } from './options.ts'
 import { growingTable, table } from './table.ts'
 import { print, printJson } from './terminal.ts'
 import { visible } from './visible.ts'
@@ -29,9 +29,9 @@ export function addEventsCommand(program: Command): void {
     .description('Read the audit trail of a team: who did what to which thing, when. It holds no secret.')
     .option('--after <id>', 'from behind this event (default: the newest ones)', parseCount)
     .option('--limit <count>', 'how many at most (default: 100; with --follow no limit)', parseLimit)
-    .option('--user-group <id>', 'only those of this user group')
+    .option('--user-group <id>', 'only those of this user group, by the id it had then', parseName)
     .addOption(new Option('--kind <kind>', 'only those of this kind').choices(eventKinds))
-    .option('--by <id>', 'only what this API token did, by its id', parseCount)
+    .option('--by <id>', 'only what this API token did; by its name before ids were recorded', parseId)
     .option('--follow', 'wait for more, until Ctrl-C')
     .addHelpText(
       'after',

@@ -22,7 +22,7 @@ export function parseId(text: string): number {
 
 export function parseName(text: string): string {
   if (!/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text))
-    throw new InvalidArgumentError('A name is 1 to 255 characters without control characters.')
+    throw new InvalidArgumentError('A name or id is 1 to 255 characters without control characters.')
   return text
 }
 

@@ -34,9 +34,13 @@ const Query = Type.Object({
   ),
   limit: Limit,
   order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'asc, or desc for the newest first' })),
-  user_group: Type.Optional(Text),
+  user_group: Type.Optional(
+    Type.String({ ...Text, description: 'the id of a user group, then or since that event: 1 to 255 characters' }),
+  ),
   kind: Type.Optional(Type.Enum([...eventKinds], { description: `one of ${eventKinds.join(', ')}` })),
-  by_api_token_id: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,15}$', description: 'the id of an API token' })),
+  by_api_token_id: Type.Optional(
+    Type.String({ pattern: '^[1-9]\\d{0,15}$', description: 'the id of an API token, to find what it did' }),
+  ),
 })
 
 export const listEvents = operation({

@@ -77,7 +77,7 @@ describe('when something has leaked or is lost', () => {
     assert.equal(refused.body.error?.code, 'invalid_api_token')
     const [fresh = ''] = printed.split('\n')
     assert.equal((await withCaller((caller) => caller.getOrCreate('acme'), fresh)).status, 200)
-    assert.match(printed, /user_group\.created +made with the leaked one +token billing back end/)
+    assert.match(printed, /user_group\.created +made with the leaked one +token "billing back end"/)
   })
 
   it('the master key is replaced, and a backup made that opens with the new one', async () => {
