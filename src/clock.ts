@@ -17,7 +17,8 @@ export function timeOf(text: string): number | undefined {
   const time = Date.parse(text)
   // Date.parse takes 30 February for 2 March.
   const exists = !Number.isNaN(shown) && isoTime(shown).startsWith(clock)
-  return exists && !Number.isNaN(time) ? time : undefined
+  // An offset may lead out of the years of four digits.
+  return exists && !Number.isNaN(time) && isoTime(time).length === isoTime(0).length ? time : undefined
 }
 
 export function isoTimeOrNull(time: number | null): string | null {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { ServiceError } from '../errors.ts'
 import { standingHeaders } from '../http/exchange.ts'
-import { lastAnswer } from '../http/failure.ts'
+import { asFailure, lastAnswer, loggable } from '../http/failure.ts'
 import { createServer } from '../http/node-http.ts'
 import { OperatorError } from '../operator-error.ts'
 
@@ -19,6 +20,7 @@ export async function serveMetrics(
   { metricsPort, host }: Config,
   contentType: string,
   collect: () => Promise<string>,
+  log: Logger,
 ): Promise<MetricsPort | undefined> {
   if (metricsPort === undefined) return undefined
   const server = createServer(async ({ url, method }, response) => {
@@ -32,7 +34,9 @@ export async function serveMetrics(
       const figures = await collect()
       response.writeHead(200, standingHeaders(randomUUID(), contentType, Buffer.byteLength(figures))).end(figures)
     } catch (error) {
-      refuse(new ServiceError('unavailable', { cause: error }))
+      const failure = asFailure(error)
+      log.error({ failure: loggable(failure) }, failure.code)
+      refuse(failure)
     }
   })
   await new Promise<void>((resolve, reject) => {

@@ -9,13 +9,14 @@ import { keepHistoryShort } from '../history.ts'
 import { Metrics } from '../http/metrics.ts'
 import { OperatorError } from '../operator-error.ts'
 import { openService, type Service } from '../service.ts'
+import { withoutTokens } from '../tokens/format.ts'
 import { version } from '../version.ts'
 import { addressOf, banner } from './banner.ts'
 import { firstTeam, type Prepared } from './first-team.ts'
 import { LogOutput, toStandardOutput } from './log-output.ts'
 import { serveMetrics } from './metrics-port.ts'
 import { onStopSignal } from './stop-signal.ts'
-import { explain, say } from './terminal.ts'
+import { explain, explanation, say } from './terminal.ts'
 import { askSupervisor, reportFailure, supervise } from './workers.ts'
 
 const patience = 10_000
@@ -34,7 +35,7 @@ async function serveAlone(config: Config): Promise<void> {
   const collectMetrics = () => metrics.registry.metrics()
   const app = buildApp({ service, limits: config, log, metrics, collectMetrics, configuredToken: config.apiToken })
   const { port } = await listen(app, config)
-  const metricsPort = await serveMetrics(config, metrics.registry.contentType, collectMetrics)
+  const metricsPort = await serveMetrics(config, metrics.registry.contentType, collectMetrics, log)
   const first = await prepared()
   const stopPruning = prune(service, config, log)
   onStopSignal(async () => {
@@ -52,7 +53,7 @@ async function serveTogether(config: Config): Promise<void> {
   const prepared = await firstTeam(service, config)
   const workers = supervise(config.workers, log)
   const port = await workers.listening
-  const metricsPort = await serveMetrics(config, workers.metricsContentType, workers.collectMetrics)
+  const metricsPort = await serveMetrics(config, workers.metricsContentType, workers.collectMetrics, log)
   const first = await prepared()
   await service.store.close()
   onStopSignal(async () => {
@@ -78,7 +79,7 @@ async function serveAsWorker(config: Config): Promise<void> {
 
 function prune(service: Service, { eventRetentionDays }: Config, log: Logger): () => void {
   return keepHistoryShort(service, eventRetentionDays, (error) =>
-    log.warn({ reason: (error as Error).message }, 'old events could not be deleted; trying again in an hour'),
+    log.warn({ reason: explanation(error).sentence }, 'old events could not be deleted; trying again in an hour'),
   )
 }
 
@@ -146,6 +147,8 @@ async function close(app: Server, service: Service): Promise<void> {
 process.on('uncaughtException', (error) => {
   // A worker whose supervisor is gone has nobody to talk to, and ends too.
   if (cluster.isWorker && (error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(1)
+  // Where it happened, as only a fault of ours comes here.
+  say(withoutTokens(error.stack ?? ''))
   say(explain(error))
   process.exit(1)
 })

@@ -51,7 +51,7 @@ export function supervise(count: number, log: Logger): Supervision {
       if (!isStarting()) log.error({ reason: message.sentence }, 'worker could not start')
       else giveUp(new OperatorError(message.sentence, message.remedy))
     })
-    worker.once('exit', (code, signal) => {
+    const end = (code: number | string, signal: string | null) => {
       figures.end(worker.id)
       if (stopping) return
       if (isStarting() && code !== 0) giveUp(signal === null ? undefined : endedBy(signal))
@@ -59,6 +59,11 @@ export function supervise(count: number, log: Logger): Supervision {
       log.error({ code, signal, pause_ms: pause }, 'worker died, starting another')
       setTimeout(() => stopping || fork(), pause)
       pause = Math.min(pause * 2, longestPause)
+    }
+    worker.once('exit', end)
+    worker.once('error', (error: NodeJS.ErrnoException) => {
+      // There is no process that could exit: the system had no room for one, or its program is being replaced.
+      if (worker.process.pid === undefined) end(error.code ?? error.message, null)
     })
   }
   for (let i = 0; i < count; i++) fork()
@@ -148,7 +153,11 @@ export function askSupervisor(registry: Registry) {
       waiting.delete(message.id)
     }
   })
-  process.once('disconnect', () => stopped.resolve())
+  cluster.worker?.once('disconnect', () => {
+    // Otherwise Node ends the process at once, with all that is under way in it.
+    if (cluster.worker) cluster.worker.exitedAfterDisconnect = true
+    stopped.resolve()
+  })
   return {
     stopped: stopped.promise,
     collectMetrics: () => {
@@ -167,6 +176,7 @@ export async function reportFailure(error: unknown): Promise<never> {
   process.exit(1)
 }
 
+/** Whether the supervisor is there to hear it or not. */
 function tell(message: Message): void {
-  process.send?.(message)
+  if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }

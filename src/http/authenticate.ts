@@ -1,6 +1,7 @@
 import { allows, type Caller, isUsable, isUseNoted, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
 import { quickHash } from '../quick-hash.ts'
+import { Recent } from '../recent.ts'
 import type { Service } from '../service.ts'
 import { after, type Soon } from '../soon.ts'
 import type { Exchange } from './exchange.ts'
@@ -105,7 +106,7 @@ function headerOf({ request }: Exchange): string {
   return request.headers.authorization ?? ''
 }
 
-const mostAcquainted = 1_000
+const acquaintedOfOneAge = 500
 
 interface Acquaintance {
   header: string
@@ -115,7 +116,7 @@ interface Acquaintance {
 
 /** Callers by the header they came with. That they were admitted once admits them to nothing: see `exchange.admission`. */
 class Acquainted {
-  readonly #callers = new Map<number, Acquaintance>()
+  readonly #callers = new Recent<Acquaintance>(acquaintedOfOneAge)
 
   get(header: string): Acquaintance | undefined {
     const found = this.#callers.get(quickHash(header))
@@ -123,10 +124,10 @@ class Acquainted {
   }
 
   note(header: string, hash: Uint8Array | undefined, caller: Caller | undefined): void {
-    const key = quickHash(header)
-    if (caller === undefined || hash === undefined) this.#callers.delete(key)
-    else if (this.#callers.has(key) || this.#callers.size < mostAcquainted)
-      this.#callers.set(key, { header, hash, caller })
+    if (caller === undefined || hash === undefined) return
+    const known = this.get(header)
+    if (known === undefined) this.#callers.offer(quickHash(header), () => ({ header, hash, caller }))
+    else known.caller = caller
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { type ErrorCode, errorBody, ServiceError } from '../errors.ts'
+import { MissingMasterKey } from '../tokens/key-ring.ts'
 import { presentedToken } from './authenticate.ts'
 import { browserHeaders } from './browser-headers.ts'
 import { type Exchange, json, standingHeaders } from './exchange.ts'
@@ -16,18 +17,26 @@ const secondsToRetry = '1'
 
 /** Every failure leaves in the one shape. Only faults of ours are logged, and their causes never sent. */
 export function answerFailure(exchange: Exchange, error: unknown, log: Logger): number {
-  const known = error instanceof ServiceError ? error : new ServiceError('internal', { cause: error })
-  const failure = discreet(known, exchange)
+  const failure = discreet(asFailure(error), exchange)
   if (failure.status >= 500) log.error({ request_id: exchange.id, failure: loggable(failure) }, failure.code)
-  if (failure.code === 'unavailable') exchange.addHeaders({ 'Retry-After': secondsToRetry })
   // Nobody waits for the rest of such a body.
   if (failure.code === 'body_too_large') exchange.isLast = true
   lingerOver(exchange.request)
-  exchange.addHeaders({ ...browserHeaders, ...failure.headers })
+  exchange.addHeaders(headersOf(failure))
   const body = JSON.stringify(errorBody(failure, exchange.id))
   exchange.writeHead(failure.status, json, body)
   exchange.send(body)
   return failure.status
+}
+
+/** A missing master key comes back with the settings; whatever else we did not foresee is a fault of ours. */
+export function asFailure(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error
+  return new ServiceError(error instanceof MissingMasterKey ? 'unavailable' : 'internal', { cause: error })
+}
+
+function headersOf({ code, headers }: ServiceError): Record<string, string> {
+  return { ...browserHeaders, ...(code === 'unavailable' && { 'Retry-After': secondsToRetry }), ...headers }
 }
 
 /** Enough of a token to know it by; a field's name is cut short somewhere behind that. */
@@ -42,7 +51,7 @@ function discreet(failure: ServiceError, { request }: Exchange): ServiceError {
 }
 
 /** A chosen few fields: an error of a driver may carry values that do not belong in a log. */
-function loggable(error: unknown): object {
+export function loggable(error: unknown): object {
   const { name, message, stack, cause } = error as Error
   const { code } = error as { code?: unknown }
   return { name, message, code, stack, ...(cause === undefined ? {} : { cause: loggable(cause) }) }
@@ -60,8 +69,8 @@ export function unparsable(error: NodeJS.ErrnoException): ServiceError {
 export function lastAnswer(failure: ServiceError): { headers: string[]; body: string } {
   const id = randomUUID()
   const body = JSON.stringify(errorBody(failure, id))
-  const more = { ...browserHeaders, ...failure.headers }
-  const headers = [...standingHeaders(id, json, Buffer.byteLength(body)), ...Object.entries(more).flat()]
+  const more = Object.entries(headersOf(failure)).flat()
+  const headers = [...standingHeaders(id, json, Buffer.byteLength(body)), ...more]
   return { headers: [...headers, 'Connection', 'close'], body }
 }
 

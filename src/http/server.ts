@@ -219,7 +219,7 @@ export function createHttpServer(options: ServerOptions): Server {
   lingerWhenClosing(server)
   mindAllWhenClosing(server, underWay)
   hangUpOnIdle(server, underWay)
-  const lookAtReader = hangUpOnSlowReaders(server, underWay)
+  const lookAtReader = hangUpOnSlowReaders(server)
   return server
 }
 

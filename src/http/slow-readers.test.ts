@@ -4,7 +4,6 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { hangUpOnSlowReaders } from './slow-readers.ts'
 
@@ -17,9 +16,7 @@ it('those who have stopped reading are cut off when too much waits for all, and 
     exchange.send(pieces)
     lookAtReader(exchange)
   })
-  const underWay = new ExchangesUnderWay()
-  server.on('connection', (socket) => underWay.open(socket))
-  const lookAtReader = hangUpOnSlowReaders(server, underWay)
+  const lookAtReader = hangUpOnSlowReaders(server)
   t.after(() => server.closeAllConnections())
   t.after(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -42,7 +39,7 @@ it('who has not read anything for half a minute is cut off, and not before', (t)
   t.mock.method(performance, 'now', () => now)
   t.mock.timers.enable({ apis: ['setInterval'] })
   const socket = Object.defineProperties(new Socket(), { writableLength: { value: 1 }, bytesWritten: { value: 1 } })
-  hangUpOnSlowReaders(createServer(), { sockets: [socket] })
+  hangUpOnSlowReaders(createServer())({ request: { socket }, kept: 0 } as Exchange)
   const pass = (milliseconds: number) => {
     now += milliseconds
     t.mock.timers.tick(250)

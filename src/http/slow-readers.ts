@@ -13,18 +13,11 @@ const largeUnsent = 64 * 1024
  * cut off; and when what is not yet taken becomes too much for all, whoever holds the most of it and has stopped
  * reading. To be told of every answer.
  */
-export function hangUpOnSlowReaders(
-  server: Server,
-  open: { readonly sockets: Iterable<Socket> },
-): (answered: Exchange) => void {
-  const answers = new WeakMap<Socket, Exchange>()
+export function hangUpOnSlowReaders(server: Server): (answered: Exchange) => void {
+  /** Those who have not taken all of it yet. */
+  const answers = new Map<Socket, Exchange>()
   const progress = new WeakMap<Socket, { written: number; since: number }>()
 
-  const unsentTo = (socket: Socket): number => {
-    const kept = answers.get(socket)?.kept
-    if (kept === 0) answers.delete(socket)
-    return socket.writableLength + (kept ?? 0)
-  }
   const stalledFor = (socket: Socket): number => {
     const now = performance.now()
     const { bytesWritten: written } = socket
@@ -34,10 +27,10 @@ export function hangUpOnSlowReaders(
     return 0
   }
   const look = () => {
-    const slow = [...open.sockets]
-      .map((socket) => ({ socket, unsent: unsentTo(socket) }))
-      .filter(({ unsent }) => unsent > 0)
-      .map((reader) => ({ ...reader, stalled: stalledFor(reader.socket) }))
+    for (const [socket, answered] of answers) if (socket.destroyed || unsentTo(answered) === 0) answers.delete(socket)
+    const slow = [...answers].map(([socket, answered]) => {
+      return { socket, unsent: unsentTo(answered), stalled: stalledFor(socket) }
+    })
     for (const { socket, stalled } of slow) if (stalled > takenWithin) socket.destroy()
     const inTime = slow.filter(({ stalled }) => stalled <= takenWithin)
     let held = inTime.reduce((sum, { unsent }) => sum + unsent, 0)
@@ -51,9 +44,16 @@ export function hangUpOnSlowReaders(
   const looking = setInterval(look, lookEvery).unref()
   server.once('close', () => clearInterval(looking))
   return (answered) => {
+    const unsent = unsentTo(answered)
+    if (unsent === 0) return
     const { socket } = answered.request
-    if (answered.kept > 0) answers.set(socket, answered)
+    // The one before may still be under way, on a connection that sends several requests at a time.
+    if ((answers.get(socket)?.kept ?? 0) === 0) answers.set(socket, answered)
     // Many large answers at once would be too much before the next look.
-    if (socket.writableLength + answered.kept > largeUnsent) look()
+    if (unsent > largeUnsent) look()
   }
+}
+
+function unsentTo({ request, kept }: Exchange): number {
+  return request.socket.writableLength + kept
 }

@@ -54,7 +54,7 @@ export class KeyRing {
 
   open(sealed: Sealed, context: string): Buffer {
     const key = this.#keys.get(sealed.keyId)
-    if (key === undefined) throw new SealError(`master key ${sealed.keyId} is not in the key ring`)
+    if (key === undefined) throw new MissingMasterKey(`master key ${sealed.keyId} is not in the key ring`)
     const { bytes } = sealed
     if (bytes.length < nonceLength + tagLength) throw new SealError('the sealed value is too short')
     const opening = createDecipheriv(cipher, key.sealing, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
@@ -72,7 +72,11 @@ export class KeyRing {
 
 /** A stored value that does not open: never the caller's fault. */
 export class SealError extends Error {
-  override readonly name = 'SealError'
+  override readonly name: string = 'SealError'
+}
+
+export class MissingMasterKey extends SealError {
+  override readonly name = 'MissingMasterKey'
 }
 
 function deriveKey(master: Uint8Array): MasterKey {

@@ -10,6 +10,7 @@ import { answeringPids, isAlive, logged } from '../support/logs.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { assertRefusal, failingStart } from '../support/refusal.ts'
+import { SlowUpload } from '../support/slow-upload.ts'
 import { times } from '../support/times.ts'
 
 const [sqlite = assert.fail(), postgres = assert.fail()] = engines
@@ -128,12 +129,35 @@ describe('several workers', () => {
     )
   })
 
-  it('leave no orphan when the first process is killed', async (t) => {
+  it('answer what is under way and leave no orphan when the first process is killed', async (t) => {
     const service = await (await Premises.open(t, sqlite, settings)).start()
     const pids = await everyWorker(service)
+    const upload = await SlowUpload.begin(service.url, 'under way')
     await service.stop('SIGKILL')
+    await eventually('the idle ones are gone', () => pids.filter(isAlive).length === 1)
+    upload.finish()
+    assert.equal((await upload.answer).status, 200)
     await eventually('the workers are gone too', () => !pids.some(isAlive))
     await assert.rejects(fetch(`${service.url}/healthz`))
+  })
+
+  it('go on without one that cannot be started, and have it back when it can', async (t) => {
+    // As when the program is replaced under way, or the system has no room for another process.
+    const missing = 'const { execPath } = process; process.on("SIGUSR2", () => { process.execPath = "/nowhere" })'
+    const back = 'process.on("SIGWINCH", () => { process.execPath = execPath })'
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(`${missing};${back}`)}`
+    const service = await (await Premises.open(t, sqlite, { ...settings, NODE_OPTIONS })).start()
+    const pids = await everyWorker(service)
+    service.process.kill('SIGUSR2')
+    process.kill(pids[0] ?? assert.fail(), 'SIGKILL')
+    await eventually('it is noticed', () => logged(service).some(({ code }) => code === 'ENOENT'))
+    assert.equal(await onNewConnection(service), 200)
+    service.process.kill('SIGWINCH')
+    await eventually('another has taken its place', async () => {
+      await onNewConnection(service)
+      return answeringPids(service).length > workers
+    })
+    assert.equal(await service.stop('SIGTERM'), 0)
   })
 
   // SQLite opens too soon for anything to come in between.

@@ -105,7 +105,7 @@ for (const engine of engines)
       const now = new Date()
       const times = ['2020-01-01T00:00:00Z', now.toISOString(), '1970-01-01T00:00:00.000Z', '-000001-01-01T00:00:00Z']
       const noTimes = ['', 'tomorrow', '2040-13-01T00:00:00Z', '2040-01-01T25:00:00Z', 4102444800000, [], {}, true]
-      for (const expires_at of [...times, ...noTimes, '999999-01-01T00:00:00Z'])
+      for (const expires_at of [...times, ...noTimes, '999999-01-01T00:00:00Z', '9999-12-31T23:59:59-01:00'])
         assertRefused(await team.makeApiToken({ name: 'x', scopes: ['verify'], expires_at }), 'expires_at', expires_at)
       assert.deepEqual(withoutUse(await list()), withoutUse(before))
     })
