@@ -22,7 +22,7 @@ export const outage: Campaign = {
   bugs: {
     'a 503 that does not say when to try again': {
       shows: /a 503 without Retry-After/,
-      rewrites: [{ file: 'http/failure.ts', find: `failure.code === 'unavailable'`, replace: 'false' }],
+      rewrites: [{ file: 'http/failure.ts', find: `code === 'unavailable'`, replace: 'false' }],
     },
     'a lost database taken for a bug': {
       shows: /neither the right answer nor 503: 500/,

@@ -16,8 +16,8 @@ type ApiTokenRow = [
   lastUsedAt: number | null,
 ]
 
-const callerByHash = shared<[...ApiTokenRow, teamId: number]>('bytea')`
-  select id, name, scopes, created_at, expires_at, revoked_at, last_used_at, team_id from api_token where hash = $1`
+const callerByHash = shared<[teamId: number, ...ApiTokenRow]>('bytea')`
+  select team_id, id, name, scopes, created_at, expires_at, revoked_at, last_used_at from api_token where hash = $1`
 
 const insertUnlessThere = sql<[id: number]>`
   insert into api_token (id, team_id, hash, name, scopes, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7)
@@ -42,8 +42,8 @@ const noteUse = sql`
 export function findCaller(database: Database, hash: Uint8Array): Soon<Caller | undefined> {
   return after(database.readSoon(callerByHash, hash), ([row]) => {
     if (row === undefined) return undefined
-    const [id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, teamId] = row
-    return { ...apiToken([id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt]), teamId }
+    const [teamId, ...token] = row
+    return { ...apiToken(token), teamId }
   })
 }
 

@@ -8,8 +8,6 @@ import { takeTurn } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
 
 // A key of a mapping may be any string, which no engine stores: as JSON it still tells the entries of a group apart.
-const insertEntry = sql`
-  insert into mapping_entry (team_id, data_source, user_group_id, schema_id) values ($1, $2, $3, $4)`
 const insertEntries = manyRows(
   'insert into mapping_entry (team_id, data_source, user_group_id, schema_id) values',
   '($1, ?, ?, ?)',
@@ -30,15 +28,13 @@ export function* replaceEntries(teamId: number, groupId: number, mapping: Mappin
 }
 
 export function* addEntries(teamId: number, groupId: number, mapping: Mapping): Work<void> {
-  const entries = Object.entries(mapping)
-  if (entries.length === 0) return
+  if (Object.keys(mapping).length === 0) return
   const [strict] = yield* run(strictness, teamId)
   if (strict?.[0] === 1) {
     yield* takeTurn(teamId)
     yield* refuseUnknown(teamId, mapping)
   }
-  for (const [schemaId, value] of entries)
-    if (isStorable(value)) yield* run(insertEntry, teamId, value, groupId, JSON.stringify(schemaId))
+  yield* addManyEntries(teamId, [{ id: groupId, mapping }])
 }
 
 function* refuseUnknown(teamId: number, mapping: Mapping): Work<void> {
