@@ -4,6 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const ticksPerSecond = 100
 
+/** Milliseconds in which a server is up, or down again. */
+const patience = 60_000
+
 /** A server under measurement: where it listens, and the processes whose CPU time counts. */
 export interface Server {
   url: string
@@ -33,7 +36,9 @@ export async function start(
       if (child.exitCode !== null || child.signalCode !== null) return
       const exit = once(child, 'exit')
       child.kill('SIGTERM')
+      const tooLong = setTimeout(() => child.kill('SIGKILL'), patience)
       await exit
+      clearTimeout(tooLong)
     },
   }
 }
@@ -41,14 +46,20 @@ export async function start(
 function firstMatch(child: ChildProcess, ready: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let text = ''
+    const tooLong = setTimeout(() => child.kill('SIGKILL'), patience)
     const read = (chunk: Buffer) => {
       text += chunk
       const found = ready.exec(text)
-      if (found) resolve(found)
+      if (!found) return
+      clearTimeout(tooLong)
+      resolve(found)
     }
     child.stdout?.on('data', read)
     child.stderr?.on('data', read)
-    child.once('exit', (code) => reject(new Error(`it exited with ${code}: ${text}`)))
+    child.once('exit', (code, signal) => {
+      clearTimeout(tooLong)
+      reject(new Error(`it ended with ${code ?? signal}: ${text}`))
+    })
   })
 }
 
@@ -78,9 +89,10 @@ export function family(pid: number): number[] {
   return members
 }
 
+/** Its own, and those of its children that are no more: what a family has used never gets less. */
 function ticks(pid: number): number {
-  const fields = afterName(read(`/proc/${pid}/stat`))
-  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
+  const fields = afterName(read(`/proc/${pid}/stat`)).slice(11, 15)
+  return fields.reduce((sum, field) => sum + Number(field), 0)
 }
 
 /** The name of a process may hold anything; what follows its closing bracket is numbers. */
