@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { createPostgres } from '../test/support/postgres-server.ts'
+import { onPostgres } from '../test/support/postgres-client.ts'
+import { createPostgres, type PostgresServer } from '../test/support/postgres-server.ts'
+import { groupId, groupToken } from './names.ts'
 import { type Server, start } from './processes.ts'
-import { groupId, groupToken } from './requests.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const ugs = here('../bin/ugs.mjs')
@@ -41,30 +42,51 @@ export async function startPeer(name: (typeof peers)[number]): Promise<Server & 
 export interface Filled {
   /** Groups a second while it was filled. */
   fillSpeed: number
+  /** Of its first process, where it has processes of its own. */
+  pid?: number
+  settings?: Record<string, string>
   serve(workers: number): Promise<Server>
   remove(): Promise<void>
 }
 
 export async function fillSqlite(groups: number): Promise<Filled> {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
-  const environment = settings(`sqlite:${join(folder, 'bench.db')}`)
-  const fillSpeed = await fill(environment, groups)
-  return {
-    fillSpeed,
-    serve: (workers) => startService(environment, workers),
-    remove: async () => rmSync(folder, { recursive: true, force: true }),
-  }
+  const remove = async () => rmSync(folder, { recursive: true, force: true })
+  return filled(settings(`sqlite:${join(folder, 'bench.db')}`), groups, remove)
 }
 
+export const postgresSettings = { shared_buffers: '512MB', max_wal_size: '4GB' }
+
 export async function fillPostgres(groups: number): Promise<Filled> {
-  const server = await createPostgres({ shared_buffers: '512MB', max_wal_size: '4GB' })
+  const server = await createPostgres(postgresSettings)
   await server.start()
-  const environment = settings(server.url)
-  const fillSpeed = await fill(environment, groups)
-  return {
-    fillSpeed,
-    serve: (workers) => startService(environment, workers),
-    remove: () => server.remove(),
+  const engine = await filled(settings(server.url), groups, () => server.remove())
+  const pid = Number(readFileSync(join(server.data, 'postmaster.pid'), 'utf8').split('\n')[0])
+  return { ...engine, pid, settings: await settingsOf(server) }
+}
+
+/** Those that tell what its figures are worth. */
+function settingsOf({ url }: PostgresServer): Promise<Record<string, string>> {
+  const names = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', ...Object.keys(postgresSettings)]
+  return onPostgres(url, async (client) => {
+    const { rows } = await client.query('select name, current_setting(name) as value from unnest($1::text[]) as name', [
+      names,
+    ])
+    return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
+  })
+}
+
+async function filled(
+  environment: Record<string, string>,
+  groups: number,
+  remove: () => Promise<void>,
+): Promise<Filled> {
+  try {
+    const fillSpeed = await fill(environment, groups)
+    return { fillSpeed, serve: (workers) => startService(environment, workers), remove }
+  } catch (error) {
+    await remove()
+    throw error
   }
 }
 
@@ -85,10 +107,11 @@ async function fill(environment: Record<string, string>, groups: number): Promis
   const child = spawn(process.execPath, [ugs, 'user-group', 'import', '-', '--format', 'jsonl'], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['pipe', 'ignore', 'inherit'],
+    timeout: 60_000 + groups,
   })
   Readable.from(lines(groups)).pipe(child.stdin)
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`the import exited with ${code}`)
+  const [code, signal] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`the import ended with ${code ?? signal}`)
   return Math.round((groups / (performance.now() - began)) * 1000)
 }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
-import { groupToken } from '../requests.ts'
+import { groupToken } from '../names.ts'
 
 const tokens = 10_000
 const stored = new Map<string, object>()
