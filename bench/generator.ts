@@ -2,11 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Connection } from './connection.ts'
 import { requestsOf, type Workload } from './requests.ts'
+import { quantile } from './statistics.ts'
 
 export interface LoadOrder {
   url: string
   workload: Workload
   connections: number
+  /** Each connection sends at least one request, even in none. */
   seconds: number
   /** Requests a second, sent whether or not answers come; without it, as fast as answers come. */
   rate?: number
@@ -18,14 +20,19 @@ export interface LoadOrder {
 export interface Latencies {
   p50: number
   p99: number
-  p999: number
+  /** Only of a thousand or more: of fewer it would be the slowest. */
+  p999?: number
   /** How late the generator itself came to one in a hundred or more, which is no fault of the server's. */
   late: number
+  samples: number
 }
 
 export interface LoadResult {
   requests: number
+  /** Not answered, refused, or answered with something else than was asked for. */
   errors: number
+  /** The first of these. */
+  wrong?: string
   seconds: number
   /** How busy the generator itself was: near 1 it was the bottleneck. */
   busy: number
@@ -35,18 +42,17 @@ export interface LoadResult {
 
 async function run(order: LoadOrder): Promise<LoadResult> {
   const connections = Array.from({ length: order.connections }, () => new Connection(new URL(order.url)))
-  const next = connections.map((_, index) => requestsOf(order.workload, index))
+  const next = requestsOf(order.workload)
   let requests = 0
   let errors = 0
-  const answered: (string | undefined)[] = []
-  const exchange = async (index: number) => {
-    const { ok, body } = (await connections[index]?.send(next[index]?.(answered[index]) ?? '')) ?? {
-      ok: false,
-      body: '',
-    }
-    answered[index] = body
+  let wrong: string | undefined
+  const exchange = async (connection: Connection) => {
+    const { text, isRight } = next()
+    const { ok, body } = await connection.send(text)
     requests += 1
-    if (!ok) errors += 1
+    if (ok && isRight(body)) return
+    errors += 1
+    wrong ??= body.slice(0, 200) || 'nothing'
   }
   const cpu = process.cpuUsage()
   const began = performance.now()
@@ -56,12 +62,14 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   const seconds = (performance.now() - began) / 1000
   const { user, system } = process.cpuUsage(cpu)
   for (const connection of connections) connection.close()
-  return { requests, errors, seconds, busy: (user + system) / 1e6 / seconds, ...(latencies && { latencies }) }
+  const busy = (user + system) / 1e6 / seconds
+  return { requests, errors, seconds, busy, ...(wrong && { wrong }), ...(latencies && { latencies }) }
 
   async function closed(): Promise<undefined> {
     await Promise.all(
-      connections.map(async (_, index) => {
-        while (performance.now() < until) await exchange(index)
+      connections.map(async (connection) => {
+        do await exchange(connection)
+        while (performance.now() < until)
       }),
     )
   }
@@ -71,14 +79,14 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     const times: number[] = []
     const late: number[] = []
     // In turn: one that is left unused for long is closed by the server, perhaps while we send on it.
-    const idle = connections.map((_, index) => index)
+    const idle = [...connections]
     const due: number[] = []
-    const serve = async (index: number) => {
+    const serve = async (connection: Connection) => {
       for (let at = due.shift(); at !== undefined; at = due.shift()) {
-        await exchange(index)
+        await exchange(connection)
         if (at >= counting) times.push(performance.now() - at)
       }
-      idle.push(index)
+      idle.push(connection)
     }
     let sent = 0
     while (performance.now() < until) {
@@ -89,26 +97,23 @@ async function run(order: LoadOrder): Promise<LoadResult> {
         due.push(at)
         if (at >= counting) late.push(now - at)
       }
-      while (due.length > 0 && idle.length > 0) void serve(idle.shift() ?? 0)
+      for (const connection of idle.splice(0, due.length)) void serve(connection)
       await pause(1)
     }
     while (due.length > 0 || idle.length < connections.length) await pause(1)
-    return {
-      p50: quantile(times, 0.5),
-      p99: quantile(times, 0.99),
-      p999: quantile(times, 0.999),
-      late: quantile(late, 0.99),
-    }
+    return latenciesOf(times, late)
   }
 }
 
-/** The value that a share of them is below. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(2))
+function latenciesOf(times: readonly number[], late: readonly number[]): Latencies {
+  const rounded = (values: readonly number[], share: number) => Number(quantile(values, share).toFixed(2))
+  return {
+    p50: rounded(times, 0.5),
+    p99: rounded(times, 0.99),
+    ...(times.length >= 1_000 && { p999: rounded(times, 0.999) }),
+    late: rounded(late, 0.99),
+    samples: times.length,
+  }
 }
 
-process.on('message', async (order: LoadOrder) => {
-  const result = await run(order)
-  process.send?.(result, () => process.disconnect?.())
-})
+process.on('message', async (order: LoadOrder) => process.send?.(await run(order)))

@@ -1,19 +1,43 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { LoadOrder, LoadResult } from './generator.ts'
-import { loadByWrk, wrkCan } from './wrk.ts'
 
-const generator = fileURLToPath(new URL('generator.ts', import.meta.url))
+const program = fileURLToPath(new URL('generator.ts', import.meta.url))
 
-/** Sends a load from a process of its own, so that its work is never counted as the server's. */
+/** Seconds beyond those of a load. */
+export const patience = 30
+
+/** Sends loads from a process of its own, so that its work is never counted as the server's. */
+export class Generator {
+  #child: ChildProcess | undefined
+
+  async load(order: LoadOrder): Promise<LoadResult> {
+    this.#child ??= fork(program)
+    const child = this.#child
+    const seconds = order.seconds + (order.settling ?? 0) + patience
+    const tooLong = setTimeout(() => child.kill('SIGKILL'), seconds * 1000)
+    const over = new AbortController()
+    try {
+      const ended = once(child, 'exit', over).then(([code]) => {
+        this.#child = undefined
+        throw new Error(code === null ? `a load took more than ${seconds} s` : `the load generator exited with ${code}`)
+      })
+      child.send(order)
+      const [result] = await Promise.race([once(child, 'message', over), ended])
+      return result
+    } finally {
+      clearTimeout(tooLong)
+      over.abort()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#child?.disconnect()
+  }
+}
+
 export async function load(order: LoadOrder): Promise<LoadResult> {
-  if (wrkCan(order)) return loadByWrk(order)
-  const child = fork(generator)
-  child.send(order)
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`the load generator exited with ${code}`)
-  })
-  const [result] = await Promise.race([once(child, 'message'), failed])
-  return result
+  using generator = new Generator()
+  return await generator.load(order)
 }

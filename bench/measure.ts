@@ -1,19 +1,31 @@
+import assert from 'node:assert/strict'
 import type { Latencies } from './generator.ts'
-import { load } from './load.ts'
+import type { Generator } from './load.ts'
 import { cpuMicroseconds, residentMegabytes, type Server } from './processes.ts'
 import type { Workload } from './requests.ts'
+import { median } from './statistics.ts'
+import { loadByWrk, wrkCan } from './wrk.ts'
 
 export interface Figures {
   name: string
+  /** Who sent what was counted, to the bare server too; latencies are always by our own. */
+  generator: 'wrk' | 'own'
   /** Server CPU time per request, in microseconds, and how many times that of the bare server in the same rounds. */
   cpu: number
+  bareCpu: number
   ratio: number
+  /** CPU time of the database's own processes per request, where it has any. */
+  databaseCpu?: number
   perSecond: number
+  /** How many cores the server used meanwhile. */
+  cores: number
   latencies: Latencies
   megabytes: number
   errors: number
   generatorWasBottleneck: boolean
   generatorWasLate: boolean
+  /** Only of reads: writes wait for the disk. */
+  serverWasNotSaturated: boolean
 }
 
 export interface Effort {
@@ -21,70 +33,102 @@ export interface Effort {
   seconds: number
   warmUp: number
   connections: number
+  /** How many latencies are wanted, within a limit of time. */
+  samples: number
 }
+
+export interface Subject {
+  name: string
+  server: Server
+  workers: number
+  /** The first process of a database that has processes of its own. */
+  databasePid?: number | undefined
+  workload: Workload
+}
+
+type Round = Record<'cpu' | 'bareCpu' | 'ratio' | 'databaseCpu' | 'cores' | 'perSecond' | 'busy', number>
 
 /** Seconds: it has little to compile. */
 const bareWarmUp = 4
 
+/** Milliseconds. After some idle minutes it takes seconds to be as fast as it was. */
+const staysWarm = 30_000
+let bareWasLoaded = Number.NEGATIVE_INFINITY
+
 /** Seconds: so has the generator of an open load. */
 const settling = 3
+
+/** Seconds of an open load, however few requests come. */
+const longest = 10
 
 /** Milliseconds. It looks for what is due every one of them; undisturbed, it comes two late to one in a hundred. */
 const tolerated = 4
 
 /** Rounds alternate between the server and the bare one, so that a noisy neighbour disturbs both; the median counts. */
 export async function measure(
-  name: string,
-  server: Server,
+  { name, server, workers, databasePid, workload }: Subject,
   bare: Server,
-  workload: Workload,
-  effort: Effort,
-  progress: (text: string) => void,
+  own: Generator,
+  { rounds, seconds, warmUp, connections, samples }: Effort,
 ): Promise<Figures> {
-  const { rounds, seconds, warmUp, connections } = effort
-  const once = async (target: Server, what: Workload, length = seconds) => {
-    const before = cpuMicroseconds(target.pid)
-    const result = await load({ url: target.url, workload: what, connections, seconds: length })
-    return { ...result, cpu: (cpuMicroseconds(target.pid) - before) / result.requests }
+  const generator = wrkCan(workload, seconds) ? 'wrk' : 'own'
+  let errors = 0
+  const load = async (target: Server, what: Workload, length = seconds) => {
+    const order = { url: target.url, workload: what, connections, seconds: length }
+    const [before, databaseBefore] = [cpuMicroseconds(target.pid), databaseCpu()]
+    const result = await (generator === 'wrk' ? loadByWrk(order) : own.load(order))
+    const used = cpuMicroseconds(target.pid) - before
+    errors += result.errors
+    return {
+      cpu: used / result.requests,
+      databaseCpu: (databaseCpu() - databaseBefore) / result.requests,
+      cores: used / 1e6 / result.seconds,
+      perSecond: result.requests / result.seconds,
+      busy: result.busy,
+    }
   }
+  const databaseCpu = () => (databasePid === undefined ? 0 : cpuMicroseconds(databasePid))
   const bareWorkload: Workload = { ...workload, operation: 'lookup' }
+
+  const { wrong } = await own.load({ url: server.url, workload, connections: 1, seconds: 0 })
+  if (wrong !== undefined) throw new Error(`the first request was answered with ${wrong}`)
   // Until V8 has compiled what is hot: a server runs for days.
-  await once(server, workload, warmUp)
-  // Each time: after some idle minutes it takes seconds to be as fast as it was.
-  await once(bare, bareWorkload, Math.min(warmUp, bareWarmUp))
-  const results = []
-  for (let round = 1; round <= rounds; round++) {
-    progress(`${name}: round ${round} of ${rounds}`)
-    const floor = await once(bare, bareWorkload)
-    const own = await once(server, workload)
-    results.push({ ...own, ratio: own.cpu / floor.cpu })
+  await load(server, workload, warmUp)
+  if (performance.now() - bareWasLoaded > staysWarm) await load(bare, bareWorkload, Math.min(warmUp, bareWarmUp))
+  const results: Round[] = []
+  for (let round = 0; round < rounds; round++) {
+    const { cpu: bareCpu } = await load(bare, bareWorkload)
+    bareWasLoaded = performance.now()
+    const result = await load(server, workload)
+    results.push({ ...result, bareCpu, ratio: result.cpu / bareCpu })
   }
-  const perSecond = median(results.map((result) => result.requests / result.seconds))
-  progress(`${name}: latencies at half of the load`)
-  const rate = Math.max(1, perSecond / 2)
-  const open = await load({
+  const of = (key: keyof Round, digits = 0) => Number(median(results.map((result) => result[key])).toFixed(digits))
+  const rate = Math.max(1, of('perSecond') / 2)
+  const open = await own.load({
     url: server.url,
     workload,
     connections,
-    seconds,
+    seconds: Math.max(seconds, Math.min(samples / rate, longest)),
     rate,
     settling: Math.min(warmUp, settling),
   })
-  const latencies = open.latencies ?? { p50: 0, p99: 0, p999: 0, late: 0 }
+  assert.ok(open.latencies)
+  const cores = of('cores', 2)
+  const isRead = !['create', 'rotate', 'mix'].includes(workload.operation)
   return {
     name,
-    cpu: Number(median(results.map((result) => result.cpu)).toFixed(1)),
-    ratio: Number(median(results.map((result) => result.ratio)).toFixed(2)),
-    perSecond: Math.round(perSecond),
-    latencies,
+    generator,
+    cpu: of('cpu', 1),
+    bareCpu: of('bareCpu', 1),
+    ratio: of('ratio', 2),
+    ...(databasePid !== undefined && { databaseCpu: of('databaseCpu', 1) }),
+    perSecond: of('perSecond'),
+    cores,
+    latencies: open.latencies,
     megabytes: residentMegabytes(server.pid),
-    errors: results.reduce((sum, result) => sum + result.errors, open.errors),
-    generatorWasBottleneck: median(results.map((result) => result.busy)) > 0.95,
-    generatorWasLate: latencies.late > tolerated,
+    errors: errors + open.errors,
+    generatorWasBottleneck: of('busy', 2) > 0.95,
+    generatorWasLate: open.latencies.late > tolerated,
+    serverWasNotSaturated: isRead && cores < 0.9 * workers,
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? 0
 }

@@ -4,8 +4,8 @@ import type { Effort } from './measure.ts'
 const parts = ['sqlite', 'postgres', 'peers', 'floors'] as const
 export type Part = (typeof parts)[number]
 
-const usual: Effort = { rounds: 5, seconds: 1, connections: 32, warmUp: 12 }
-const brief: Effort = { rounds: 1, seconds: 0.1, connections: 8, warmUp: 0.1 }
+const usual: Effort = { rounds: 5, seconds: 1, connections: 32, warmUp: 12, samples: 10_000 }
+const brief: Effort = { rounds: 1, seconds: 0.1, connections: 8, warmUp: 0.1, samples: 0 }
 
 const usage = `npm run bench -- [--size 1000000] [--connections 10] [--seconds 2] [--rounds 9] [--only ${parts}] [--smoke]
 
@@ -13,7 +13,7 @@ const usage = `npm run bench -- [--size 1000000] [--connections 10] [--seconds 2
   --connections  how many clients there are, each waiting for its answer (default: ${usual.connections})
   --seconds      how long each round lasts (default: ${usual.seconds})
   --rounds       how many there are; the median counts (default: ${usual.rounds})
-  --only         which parts to measure (default: all)
+  --only         which parts to measure (default: all, and only then the results are kept in bench/)
   --smoke        checks that nothing fails, in ${brief.rounds} round of ${brief.seconds} s with ${brief.connections} connections, of SQLite, unless told
                  otherwise; writes no results
 `
@@ -23,6 +23,8 @@ export interface Options {
   effort: Effort
   parts: readonly Part[]
   smoke: boolean
+  /** Whether what comes out is kept: a part of it would take the place of all. */
+  isWhole: boolean
 }
 
 /** Ends the process where there is nothing to measure: with the usage, or with what is wrong. */
@@ -51,11 +53,13 @@ export function readOptions(args: readonly string[]): Options {
       effort: {
         ...effort,
         rounds: wholeNumber('rounds', values.rounds ?? `${effort.rounds}`),
-        seconds: positiveNumber('seconds', values.seconds ?? `${effort.seconds}`),
+        // wrk counts in whole seconds.
+        seconds: (smoke ? positiveNumber : wholeNumber)('seconds', values.seconds ?? `${effort.seconds}`),
         connections: wholeNumber('connections', values.connections ?? `${effort.connections}`),
       },
       parts: only?.split(',').map(partNamed) ?? (smoke ? ['sqlite'] : parts),
       smoke,
+      isWhole: !smoke && only === undefined,
     }
   } catch (error) {
     process.stderr.write(`${(error as Error).message.replace(/\.?$/, '.')} See npm run bench -- --help.\n`)

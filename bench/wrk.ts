@@ -4,31 +4,50 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LoadOrder, LoadResult } from './generator.ts'
-import { format, groupToken, lookUp, numberMark, type Workload } from './requests.ts'
+import { patience } from './load.ts'
+import { numberMark } from './names.ts'
+import { lookUp, verification, type Workload } from './requests.ts'
 
-const isThere = spawnSync('wrk', ['--version']).error === undefined
+/** Undefined where it is not installed. */
+export const wrkVersion = spawnSync('wrk', ['--version'], { encoding: 'utf8' }).stdout?.split(' ')[1]
 
 /** wrk costs less than a generator in JavaScript, but it keeps no state and counts in whole seconds. */
-export function wrkCan({ workload, seconds, rate }: LoadOrder): boolean {
-  return isThere && rate === undefined && Number.isInteger(seconds) && workload.operation in bodies
+export function wrkCan({ operation }: Workload, seconds: number): boolean {
+  return wrkVersion !== undefined && Number.isInteger(seconds) && operation in texts
 }
 
 export async function loadByWrk({ url, workload, connections, seconds }: LoadOrder): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-wrk-'))
-  const script = join(folder, 'requests.lua')
-  writeFileSync(script, lua(workload))
-  const child = spawn('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url])
-  const [output] = await Promise.all([child.stdout.setEncoding('utf8').toArray(), once(child, 'close')])
-  rmSync(folder, { recursive: true })
-  const text = output.join('')
-  const [, requests = '0', time = '1'] = /(\d+) requests in ([\d.]+)s/.exec(text) ?? []
-  const [, busy = '0'] = /busy ([\d.]+)/.exec(text) ?? []
-  return {
-    requests: Number(requests),
-    errors: errorsIn(text),
-    seconds: Number(time),
-    busy: Number(busy) / Number(time),
+  try {
+    const script = join(folder, 'requests.lua')
+    writeFileSync(script, lua(workload))
+    const child = spawn('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url], {
+      timeout: (seconds + patience) * 1000,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [output, [code, signal]] = await Promise.all([
+      child.stdout.setEncoding('utf8').toArray(),
+      once(child, 'close'),
+    ])
+    if (code !== 0) throw new Error(`wrk ended with ${code ?? signal}`)
+    return readWrk(output.join(''))
+  } finally {
+    rmSync(folder, { recursive: true })
   }
+}
+
+/** What wrk prints when it is done. */
+export function readWrk(text: string): LoadResult {
+  const number = (pattern: RegExp) => {
+    const found = pattern.exec(text)?.[1]
+    if (found === undefined) throw new Error(`wrk printed something else: ${text}`)
+    return Number(found)
+  }
+  const requests = number(/(\d+) requests in /)
+  const seconds = number(/ requests in ([\d.]+)s/)
+  if (requests === 0) throw new Error('wrk got no answer')
+  return { requests, errors: errorsIn(text), seconds, busy: number(/busy ([\d.]+)/) / seconds }
 }
 
 function errorsIn(text: string): number {
@@ -37,14 +56,14 @@ function errorsIn(text: string): number {
   return [refused, ...sockets].reduce((sum, count) => sum + Number(count), 0)
 }
 
-const bodies: Partial<Record<Workload['operation'], (workload: Workload) => string>> = {
+const texts: Partial<Record<Workload['operation'], (workload: Workload) => string>> = {
   lookup: (workload) => lookUp(0, workload),
-  verify: ({ apiToken }) => format('POST', '/api/verify', apiToken, { token: groupToken(0) }),
+  verify: (workload) => verification(0, workload),
   fixed: ({ fixed = '' }) => fixed,
 }
 
 function lua(workload: Workload): string {
-  const text = bodies[workload.operation]?.(workload) ?? ''
+  const text = texts[workload.operation]?.(workload) ?? ''
   const [head = '', tail] = text.split(numberMark)
   const number = `string.format('%0${numberMark.length}d', math.random(0, ${workload.spread - 1}))`
   const body = tail === undefined ? 'head' : `head .. ${number} .. tail`
