@@ -6,7 +6,7 @@ const bar = 22
 const gap = 8
 
 /** The ratios as bars; a reader sees at once what costs how many bare requests, and what costs less than one. */
-export function picture(figures: readonly Figures[], circumstances: string): string {
+export function picture(figures: readonly Pick<Figures, 'name' | 'ratio'>[], circumstances: string): string {
   const ratios = figures.map(({ ratio }) => ratio)
   const least = Math.min(...ratios, 1) / 1.4
   const most = Math.max(...ratios, 1) * 1.4
@@ -14,7 +14,7 @@ export function picture(figures: readonly Figures[], circumstances: string): str
   const rows = figures.map(({ name, ratio }, index) => {
     const y = 62 + index * (bar + gap)
     const length = scale(ratio)
-    const colour = /peer/.test(name) ? '#9aa4b2' : '#2563eb'
+    const colour = /^(peer|bare)/.test(name) ? '#9aa4b2' : '#2563eb'
     return `<text x="${label - 10}" y="${y + 15}" text-anchor="end">${escaped(name)}</text>
 <rect x="${label}" y="${y}" width="${length.toFixed(0)}" height="${bar}" rx="3" fill="${colour}"/>
 <text x="${(label + length + 8).toFixed(0)}" y="${y + 15}">${ratio.toFixed(2)}×</text>`

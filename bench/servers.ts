@@ -27,14 +27,19 @@ export const peers = ['oidc-provider', 'pocketbase', 'better-auth'] as const
 export async function startPeer(name: (typeof peers)[number]): Promise<Server & { request: string }> {
   const ready = /listening on (http\S+)\nrequest (".*")\n/
   const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  try {
+  const remove = async () => rmSync(folder, { recursive: true, force: true })
+  return orRemoved(remove, async () => {
     const program = ['--no-warnings', here(`peers/${name}.ts`)]
     const server = await start(process.execPath, program, { FOLDER: folder }, ready)
-    const stop = () => server.stop().then(remove)
-    return { ...server, stop, request: JSON.parse(server.detail) }
+    return { ...server, stop: () => server.stop().then(remove), request: JSON.parse(server.detail) }
+  })
+}
+
+async function orRemoved<T>(remove: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
   } catch (error) {
-    remove()
+    await remove()
     throw error
   }
 }
@@ -52,17 +57,29 @@ export interface Filled {
 export async function fillSqlite(groups: number): Promise<Filled> {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-bench-'))
   const remove = async () => rmSync(folder, { recursive: true, force: true })
-  return filled(settings(`sqlite:${join(folder, 'bench.db')}`), groups, remove)
+  const environment = settings(`sqlite:${join(folder, 'bench.db')}`)
+  return orRemoved(remove, async () => ({
+    fillSpeed: await fill(environment, groups),
+    serve: (workers) => startService(environment, workers),
+    remove,
+  }))
 }
 
 export const postgresSettings = { shared_buffers: '512MB', max_wal_size: '4GB' }
 
 export async function fillPostgres(groups: number): Promise<Filled> {
   const server = await createPostgres(postgresSettings)
-  await server.start()
-  const engine = await filled(settings(server.url), groups, () => server.remove())
-  const pid = Number(readFileSync(join(server.data, 'postmaster.pid'), 'utf8').split('\n')[0])
-  return { ...engine, pid, settings: await settingsOf(server) }
+  const environment = settings(server.url)
+  return orRemoved(server.remove, async () => {
+    await server.start()
+    return {
+      fillSpeed: await fill(environment, groups),
+      pid: Number(readFileSync(join(server.data, 'postmaster.pid'), 'utf8').split('\n')[0]),
+      settings: await settingsOf(server),
+      serve: (workers) => startService(environment, workers),
+      remove: server.remove,
+    }
+  })
 }
 
 /** Those that tell what its figures are worth. */
@@ -74,20 +91,6 @@ function settingsOf({ url }: PostgresServer): Promise<Record<string, string>> {
     ])
     return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
   })
-}
-
-async function filled(
-  environment: Record<string, string>,
-  groups: number,
-  remove: () => Promise<void>,
-): Promise<Filled> {
-  try {
-    const fillSpeed = await fill(environment, groups)
-    return { fillSpeed, serve: (workers) => startService(environment, workers), remove }
-  } catch (error) {
-    await remove()
-    throw error
-  }
 }
 
 function settings(url: string): Record<string, string> {
