@@ -71,7 +71,7 @@ export async function measure(
   own: Generator,
   { rounds, seconds, warmUp, connections, samples }: Effort,
 ): Promise<Figures> {
-  const generator = wrkCan(workload, seconds) ? 'wrk' : 'own'
+  const generator = wrkCan(workload, seconds, warmUp) ? 'wrk' : 'own'
   let errors = 0
   const load = async (target: Server, what: Workload, length = seconds) => {
     const order = { url: target.url, workload: what, connections, seconds: length }

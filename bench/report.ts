@@ -16,7 +16,11 @@ export interface Results extends Circumstances, Population {
 
 const marks = [
   ['*', 'generatorWasBottleneck', 'the load generator was the bottleneck, not the server'],
-  ['†', 'serverWasNotSaturated', 'the server had room: it used less than 0.9 of a core for each of its processes'],
+  [
+    '†',
+    'serverWasNotSaturated',
+    'the server was not saturated: it used less than 0.9 of a core for each of its processes',
+  ],
   ['‡', 'generatorWasLate', 'the load generator was late itself to what was due'],
 ] as const
 

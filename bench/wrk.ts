@@ -12,8 +12,8 @@ import { lookUp, verification, type Workload } from './requests.ts'
 export const wrkVersion = spawnSync('wrk', ['--version'], { encoding: 'utf8' }).stdout?.split(' ')[1]
 
 /** wrk costs less than a generator in JavaScript, but it keeps no state and counts in whole seconds. */
-export function wrkCan({ operation }: Workload, seconds: number): boolean {
-  return wrkVersion !== undefined && Number.isInteger(seconds) && operation in texts
+export function wrkCan({ operation }: Workload, ...seconds: number[]): boolean {
+  return wrkVersion !== undefined && seconds.every(Number.isInteger) && operation in texts
 }
 
 export async function loadByWrk({ url, workload, connections, seconds }: LoadOrder): Promise<LoadResult> {
