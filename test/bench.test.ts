@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { circumstances } from '../bench/circumstances.ts'
+import type { Figures } from '../bench/measure.ts'
 import { groupToken } from '../bench/names.ts'
 import { picture } from '../bench/picture.ts'
+import { type Results, report } from '../bench/report.ts'
 import { median, quantile } from '../bench/statistics.ts'
 import { Stock } from '../bench/stock.ts'
 import { readWrk } from '../bench/wrk.ts'
@@ -127,4 +130,34 @@ it('the picture has a bar for each ratio, and a line at that of the bare server'
   assert.ok(Math.abs(most - bare - (bare - least)) <= 1, drawn)
   assert.equal(Number(/<line x1="(\d+)"/.exec(drawn)?.[1]), left + bare)
   assert.ok(drawn.includes('peer: a &lt;b> &amp; c') && drawn.includes('here &amp; now'))
+})
+
+const results: Results = {
+  ...circumstances(),
+  ...{ commit: 'abc', machine: 'here' },
+  ...{ groups: 20_000, hot: 10_000, filled: 20_000 },
+  effort: { rounds: 1, seconds: 1, warmUp: 1, connections: 8, samples: 10 },
+  ...{ figures: [], notMeasured: { this: 'that' }, fillSpeeds: {}, settings: {}, floors: [] },
+}
+
+it('a report says what a star means, and has no table where there is nothing to show', () => {
+  const figures: Figures = {
+    ...{ name: 'some', generator: 'wrk', cpu: 46.5, bareCpu: 66.4, ratio: 0.7, perSecond: 21_715, cores: 0.5 },
+    latencies: { p50: 1.73, p99: 4.43, late: 5, samples: 999 },
+    ...{
+      megabytes: 120,
+      errors: 0,
+      generatorWasBottleneck: false,
+      generatorWasLate: true,
+      serverWasNotSaturated: true,
+    },
+  }
+  const title = `20,000 user groups, 8 connections; here, Node ${process.version}, commit abc\n\n`
+  assert.equal(report(results), `${title}not measured: this: that\n`)
+  const [, , , row, ...notes] = report({ ...results, figures: [figures] }).split('\n')
+  assert.equal(row?.replace(/ +/g, ' '), 'some 0.70 46.5 66.4 – 21715 † 0.50 wrk 1.73 4.43 ‡ – 120 0')
+  assert.deepEqual(
+    notes.map((note) => note.slice(0, 32)),
+    ['† the server was not saturated: ', '‡ the load generator was late it', 'not measured: this: that', ''],
+  )
 })
