@@ -1,4 +1,5 @@
 import type { UserGroupServiceError } from './error.ts'
+import type { Outcome } from './outcome.ts'
 
 export interface Request {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -7,21 +8,18 @@ export interface Request {
   id?: string | undefined
   query?: object | undefined
   body?: object | undefined
-  /**
-   * Whether a second one would do more than the first: then it is not repeated when its answer is lost. A 503 of the
-   * service leaves open too whether it was done, though it hardly ever was.
-   */
-  onlyOnce?: { advice: string; evenAfter503: boolean } | undefined
+  /** Where a second one would not do the same as the first: what to do when nobody knows whether it was done. */
+  advice?: string | undefined
 }
 
 /** A request, and what is known about its answer. */
 export interface Call<Answer> extends Request {
   /** Whether the answer is about what was asked for; a cache in between could have mixed it up. */
   isAnswer?: ((answer: Answer) => boolean) | undefined
-  /** What is said where it is not, when it need not be a cache. */
-  mismatch?: { message: string; field: string } | undefined
-  /** Asked when a repetition fails: the first one may have done it already. */
-  wasDone?: ((error: UserGroupServiceError) => Promise<Answer | undefined> | Answer | undefined) | undefined
+  /** After what it is not repeated: a second one would do harm if the first was done. */
+  neverAfter?: readonly Outcome['kind'][] | undefined
+  /** Asked at the end when it may have been done, and the answer to it never came: the answer, if it is sure. */
+  wasDone?: ((error: UserGroupServiceError) => Promise<Answer | undefined>) | undefined
 }
 
 export interface CallOptions {
@@ -29,18 +27,45 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
+/** A 503 of the service leaves open too whether it was done, though it hardly ever was. */
+const notKnown = ['lost', 'unavailable'] as const
+
 /** A second one would make a second thing, or fail because of the first. */
 export function creation<Answer>(path: string, body: object, list: string): Call<Answer> {
   return {
     method: 'POST',
     path,
     body,
-    onlyOnce: { advice: `It may have been created: ask ${list} before you repeat.`, evenAfter503: true },
+    neverAfter: notKnown,
+    advice: `It may have been created: ask ${list} before you repeat.`,
   }
 }
 
-export function deletion(path: string, id: string): Call<{ success: 1 }> {
-  return { method: 'DELETE', path, id, wasDone: (error) => (isMissing(error) ? { success: 1 } : undefined) }
+/** A second one might meet another thing that was given the same id since: it is looked for instead. */
+export function deletion(path: string, id: string, look: () => Promise<unknown>): Call<{ success: 1 }> {
+  return {
+    method: 'DELETE',
+    path,
+    id,
+    neverAfter: notKnown,
+    advice: 'Something has this id still, or again: look at it before you repeat.',
+    wasDone: () => look().then(() => undefined, doneIfMissing),
+  }
+}
+
+/** Its number is never given to another: a second one does no harm. */
+export function revocation(path: string, id: string): Call<{ success: 1 }> {
+  return {
+    method: 'DELETE',
+    path,
+    id,
+    advice: 'It may have been revoked: ask listApiTokens.',
+    wasDone: doneIfMissing,
+  }
+}
+
+async function doneIfMissing(error: UserGroupServiceError): Promise<{ success: 1 } | undefined> {
+  return isMissing(error) ? { success: 1 } : undefined
 }
 
 /** Whether the service itself says so: a gateway's own 404 tells nothing of what is there. */

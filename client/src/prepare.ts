@@ -16,7 +16,7 @@ export function prepare({ baseUrl, authorization }: Connection, request: Request
   if (request.body === undefined) return { url, init: () => init }
   const withBody = { ...init, headers: { ...headers, 'content-type': 'application/json' } }
   const text = JSON.stringify(request.body)
-  return { url, init: () => ({ ...withBody, ...(request.onlyOnce ? sentOnce(text) : { body: text }) }) }
+  return { url, init: () => ({ ...withBody, ...(request.advice !== undefined ? sentOnce(text) : { body: text }) }) }
 }
 
 /** Deno sends a request again by itself when its connection breaks, unless the body is a stream: it stands for the text. */

@@ -20,18 +20,10 @@ export async function send<Answer>(
   for (let repetition = 0; ; repetition += 1) {
     const outcome = await attempt(connection, request, signal)
     if (outcome.kind === 'done') return checked(outcome, call)
-    if (outcome.kind === 'failed') {
-      const done = mayBeDone ? await call.wasDone?.(outcome.error) : undefined
-      if (done !== undefined) return done
-      throw advised(outcome.error, call)
-    }
-    const { onlyOnce } = call
-    if (onlyOnce && outcome.kind === 'lost')
-      throw answerLost(`The answer was lost on the way. ${onlyOnce.advice}`, outcome.error)
-    if (onlyOnce?.evenAfter503 && outcome.kind === 'unavailable')
-      throw answerLost(`The service was not available. ${onlyOnce.advice}`, outcome.error)
-    if (outcome.kind !== 'refused') mayBeDone = true
-    if (repetition === connection.retries) throw outcome.error
+    if (outcome.kind === 'lost' || outcome.kind === 'unavailable') mayBeDone = true
+    const isLast =
+      outcome.kind === 'failed' || call.neverAfter?.includes(outcome.kind) || repetition === connection.retries
+    if (isLast) return afterAll(outcome.error, call, mayBeDone)
     await pause(waitBefore(repetition, outcome.retryAfter), signal)
   }
 }
@@ -40,17 +32,27 @@ function checked<Answer>(outcome: Extract<Outcome, { kind: 'done' }>, call: Call
   const answer = outcome.answer as Answer
   if (call.isAnswer?.(answer) ?? true) return answer
   const { status, requestId } = outcome
-  const { message, field } = call.mismatch ?? { message: mixedUp, field: undefined }
-  const error = new UserGroupServiceError('unexpected_answer', message, { field, status, requestId })
-  throw call.mismatch ? error : advised(error, call)
+  throw advised(new UserGroupServiceError('unexpected_answer', mixedUp, { status, requestId }), call)
+}
+
+/** The answer all the same, if it is sure that an attempt whose answer was lost has done it. */
+async function afterAll<Answer>(error: UserGroupServiceError, call: Call<Answer>, mayBeDone: boolean): Promise<Answer> {
+  if (!mayBeDone) throw advised(error, call)
+  const answer = await call.wasDone?.(error).catch(notFoundOut)
+  if (answer !== undefined) return answer
+  if (call.advice === undefined) throw error
+  const { status, requestId } = error
+  const message = `Nobody knows whether it was done. ${call.advice}`
+  throw new UserGroupServiceError('answer_lost', message, { status, requestId, cause: error })
+}
+
+/** Only the caller's signal ends the search with anything else. */
+function notFoundOut(error: unknown): undefined {
+  if (!(error instanceof UserGroupServiceError)) throw error
 }
 
 /** Whoever answered in its place, the service may have done it. */
-function advised(error: UserGroupServiceError, { onlyOnce }: Request): UserGroupServiceError {
-  if (onlyOnce === undefined || error.code !== 'unexpected_answer') return error
-  return new UserGroupServiceError(error.code, `${error.message} ${onlyOnce.advice}`, error)
-}
-
-function answerLost(message: string, cause: UserGroupServiceError): UserGroupServiceError {
-  return new UserGroupServiceError('answer_lost', message, { cause })
+function advised(error: UserGroupServiceError, { advice }: Request): UserGroupServiceError {
+  if (advice === undefined || error.code !== 'unexpected_answer') return error
+  return new UserGroupServiceError(error.code, `${error.message} ${advice}`, error)
 }

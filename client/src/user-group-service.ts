@@ -1,6 +1,7 @@
-import { type Call, type CallOptions, creation, deletion, isMissing } from './call.ts'
+import { type Call, type CallOptions, creation, deletion, revocation } from './call.ts'
 import { type Connection, connect, type Settings } from './connection.ts'
 import { pages } from './pages.ts'
+import { renaming } from './rename.ts'
 import { type RotateOptions, rotate } from './rotate.ts'
 import { send } from './send.ts'
 import type * as wire from './types.ts'
@@ -32,8 +33,8 @@ export class UserGroupService {
   rotate(currentToken: string, options: RotateOptions = {}): Promise<wire.UserGroupRotateTokenAnswer> {
     const { signal } = options
     const lookUp = {
-      record: (providedId: string) => this.getUserGroup(providedId, { signal }),
-      group: (providedId: string) => this.getOrCreate({ user_group_id: providedId }, { signal }),
+      record: (id: string) => this.getUserGroup(id, { signal }),
+      group: (id: string) => this.getOrCreate({ user_group_id: id }, { signal }),
     }
     return rotate(this.#connection, lookUp, currentToken, options)
   }
@@ -67,28 +68,28 @@ export class UserGroupService {
     )
   }
 
-  updateUserGroup(
+  async updateUserGroup(
     providedId: string,
     change: wire.UserGroupPatch,
     options?: CallOptions,
   ): Promise<wire.UserGroupUpdateAnswer> {
-    const { provided_id: renamed } = change
-    return this.#send(
-      {
-        method: 'PATCH',
-        path: '/api/user_groups',
-        id: providedId,
-        body: change,
-        isAnswer: ({ user_group }) => user_group?.provided_id === (renamed ?? providedId),
-        wasDone: (error) =>
-          isMissing(error) && renamed !== undefined ? this.getUserGroup(renamed, options) : undefined,
-      },
-      options,
-    )
+    const call = {
+      method: 'PATCH',
+      path: '/api/user_groups',
+      id: providedId,
+      body: change,
+      isAnswer: ({ user_group }: wire.UserGroupUpdateAnswer) =>
+        user_group?.provided_id === (change.provided_id ?? providedId),
+    } as const
+    const read = (id: string) => this.getUserGroup(id, options)
+    return this.#send(await renaming(call, read, ({ user_group }) => user_group), options)
   }
 
   deleteUserGroup(providedId: string, options?: CallOptions): Promise<wire.UserGroupDeleteAnswer> {
-    return this.#send(deletion('/api/user_groups', providedId), options)
+    return this.#send(
+      deletion('/api/user_groups', providedId, () => this.getUserGroup(providedId, options)),
+      options,
+    )
   }
 
   createSchema(request: wire.SchemaRequest, options?: CallOptions): Promise<wire.SchemaCreateAnswer> {
@@ -112,7 +113,10 @@ export class UserGroupService {
   }
 
   deleteSchema(id: string, options?: CallOptions): Promise<wire.SchemaDeleteAnswer> {
-    return this.#send(deletion('/api/schemas', id), options)
+    return this.#send(
+      deletion('/api/schemas', id, () => this.getSchema(id, options)),
+      options,
+    )
   }
 
   createDataSource(request: wire.DataSourceRequest, options?: CallOptions): Promise<wire.DataSourceCreateAnswer> {
@@ -139,28 +143,28 @@ export class UserGroupService {
     )
   }
 
-  updateDataSource(
+  async updateDataSource(
     id: string,
     change: wire.DataSourcePatch,
     options?: CallOptions,
   ): Promise<wire.DataSourceUpdateAnswer> {
-    const { provided_id: renamed } = change
-    return this.#send(
-      {
-        method: 'PATCH',
-        path: '/api/data_sources',
-        id,
-        body: change,
-        isAnswer: ({ data_source }) => isCalled(id, data_source) || isCalled(renamed, data_source),
-        wasDone: (error) =>
-          isMissing(error) && renamed !== undefined ? this.getDataSource(renamed, options) : undefined,
-      },
-      options,
-    )
+    const call = {
+      method: 'PATCH',
+      path: '/api/data_sources',
+      id,
+      body: change,
+      isAnswer: ({ data_source }: wire.DataSourceUpdateAnswer) =>
+        isCalled(id, data_source) || isCalled(change.provided_id, data_source),
+    } as const
+    const read = (name: string) => this.getDataSource(name, options)
+    return this.#send(await renaming(call, read, ({ data_source }) => data_source), options)
   }
 
   deleteDataSource(id: string, options?: CallOptions): Promise<wire.DataSourceDeleteAnswer> {
-    return this.#send(deletion('/api/data_sources', id), options)
+    return this.#send(
+      deletion('/api/data_sources', id, () => this.getDataSource(id, options)),
+      options,
+    )
   }
 
   /** The only answer that holds the API token's secret. */
@@ -181,7 +185,7 @@ export class UserGroupService {
   }
 
   revokeApiToken(id: number, options?: CallOptions): Promise<wire.ApiTokenRevokeAnswer> {
-    return this.#send(deletion('/api/api_tokens', String(id)), options)
+    return this.#send(revocation('/api/api_tokens', String(id)), options)
   }
 
   getTeam(options?: CallOptions): Promise<wire.TeamGetAnswer> {

@@ -32,6 +32,25 @@ export async function unluckyClient(
   return { client: clientOf(proxy.url, settings), proxy }
 }
 
+/** A client that loses the answer to its nth request, and something happens in the middle: behind another one, or that. */
+export function disturbedClient(
+  { service }: Running,
+  { lost, behind = lost }: { lost: number; behind?: number },
+  event: () => Promise<unknown>,
+): UserGroupService {
+  let seen = 0
+  return clientOf(service.url, {
+    fetch: async (url, init) => {
+      seen += 1
+      const request = seen
+      const answer = await fetch(url, init)
+      if (request === behind) await event()
+      if (request === lost) throw new Error('lost')
+      return answer
+    },
+  })
+}
+
 /** What the call failed with. */
 export async function failure(call: Promise<unknown>): Promise<UserGroupServiceError> {
   const error = await call.then(

@@ -22,7 +22,7 @@ const later = {
 }
 const faults: Record<string, Fault[]> = {
   lost: ['lose'],
-  lostRotation: ['lose'],
+  lostRotation: ['pass', 'pass', 'lose'],
   lostCreation: ['lose'],
   hung: ['hang'],
   hungAgain: ['hang'],
