@@ -55,7 +55,8 @@ export function requireUserGroup<Request extends GuardedRequest = GuardedRequest
     const refusal = await judge(client, request, options)
     for (const [name, value] of Object.entries(refusal?.headers ?? neverStored)) response.setHeader(name, value)
     if (refusal === undefined) {
-      next()
+      // So that whoever waits for the guard hears of a handler that fails later.
+      await next()
       return
     }
     response.statusCode = refusal.status

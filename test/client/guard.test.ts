@@ -150,6 +150,16 @@ describe('the guard', async () => {
     assert.deepEqual(proxy.seen, [])
   })
 
+  it('waits for the handler, so that its failure is no rejection that nobody handles', async () => {
+    const { token } = await newGroup()
+    const response = { statusCode: 200, setHeader() {}, end() {} }
+    const handler = async () => {
+      await Promise.resolve()
+      throw new Error('no dashboard')
+    }
+    await assert.rejects(requireUserGroup(client)(bearer(token), response, handler), /no dashboard/)
+  })
+
   it('says so when a handler asks for a group and no guard stood before it', () => {
     assert.throws(() => userGroupOf({}), /requireUserGroup/)
   })
