@@ -7,6 +7,7 @@ export interface ErrorDetails {
   field?: string | undefined
   requestId?: string | undefined
   status?: number | undefined
+  retryAfter?: number | undefined
   cause?: unknown
 }
 
@@ -20,6 +21,8 @@ export class UserGroupServiceError extends Error {
   readonly requestId: string | undefined
   /** The HTTP status; undefined when no answer came. */
   readonly status: number | undefined
+  /** The seconds to wait before the next try, where the answer says so. */
+  readonly retryAfter: number | undefined
 
   constructor(code: ErrorCode | OwnErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -27,5 +30,6 @@ export class UserGroupServiceError extends Error {
     this.field = details.field
     this.requestId = details.requestId
     this.status = details.status
+    this.retryAfter = details.retryAfter
   }
 }

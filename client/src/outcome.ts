@@ -7,11 +7,11 @@ import type { ErrorCode } from './types.ts'
 export type Outcome =
   | { kind: 'done'; answer: object; status: number; requestId: string | undefined }
   /** The service did nothing; it is safe to ask again, after the wait it asks for. */
-  | { kind: 'refused'; error: UserGroupServiceError; retryAfter?: number | undefined }
+  | { kind: 'refused'; error: UserGroupServiceError }
   /** The service says 503: it did nothing, or lost its database while it committed. */
-  | { kind: 'unavailable'; error: UserGroupServiceError; retryAfter?: number | undefined }
+  | { kind: 'unavailable'; error: UserGroupServiceError }
   /** Nobody knows whether the service did it. */
-  | { kind: 'lost'; error: UserGroupServiceError; retryAfter?: number | undefined }
+  | { kind: 'lost'; error: UserGroupServiceError }
   | { kind: 'failed'; error: UserGroupServiceError }
 
 interface Failure {
@@ -27,22 +27,26 @@ export function outcomeOf({ status, headers }: FetchAnswer, text: string): Outco
   const retryAfter = secondsOf(headers.get('retry-after'))
   if (isFailure(body)) {
     const { code, message, field } = body.error
-    const error = new UserGroupServiceError(code, message, { field, status, requestId: body.request_id ?? requestId })
-    if (status === 429) return { kind: 'refused', error, retryAfter }
-    return status === 503 ? { kind: 'unavailable', error, retryAfter } : { kind: 'failed', error }
+    const details = { field, status, requestId: body.request_id ?? requestId, retryAfter }
+    const error = new UserGroupServiceError(code, message, details)
+    // Of a request that did not arrive in time nothing was done either.
+    if (status === 429 || status === 408) return { kind: 'refused', error }
+    return { kind: status === 503 ? 'unavailable' : 'failed', error }
   }
-  const error = new UserGroupServiceError('unexpected_answer', foreignAnswer(status), { status, requestId })
-  if (status === 429) return { kind: 'refused', error, retryAfter }
+  const message = foreignAnswer(status, headers.get('content-type'))
+  const error = new UserGroupServiceError('unexpected_answer', message, { status, requestId, retryAfter })
+  if (status === 429) return { kind: 'refused', error }
   // From a gateway, not from the service: the request may have reached it all the same.
-  if (status > 500) return { kind: 'lost', error, retryAfter }
-  return { kind: 'failed', error }
+  return { kind: status > 500 ? 'lost' : 'failed', error }
 }
 
-function foreignAnswer(status: number): string {
+function foreignAnswer(status: number, contentType: string | null): string {
   // Browsers hide the status of a redirect that is not followed.
   if (status === 0 || (status >= 300 && status < 400))
     return 'The answer is a redirect; set baseUrl to where the service itself is.'
-  return `The answer (status ${status}) is not one of the User Group Service; check baseUrl and what is in between.`
+  // Only the name of a type, such as text/html: whatever stands behind it is not ours to repeat.
+  const [type = 'no type'] = /^[\w.+-]+\/[\w.+-]+/.exec(contentType ?? '') ?? []
+  return `The answer (status ${status}, ${type}) is not one of the User Group Service; check baseUrl and what is in between.`
 }
 
 function isFailure(body: unknown): body is Failure {

@@ -1,12 +1,9 @@
 const firstWait = 100
 const longestWait = 5_000
-/** A service that asks for more is asked again after this. */
-const longestRetryAfter = 30
 
 /** Milliseconds: what the service asks for, and up to twice as much more each time, so that callers spread out. */
 export function waitBefore(repetition: number, retryAfter = 0): number {
-  const jitter = Math.random() * Math.min(longestWait, firstWait * 2 ** repetition)
-  return Math.min(retryAfter, longestRetryAfter) * 1000 + jitter
+  return retryAfter * 1000 + Math.random() * Math.min(longestWait, firstWait * 2 ** repetition)
 }
 
 export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -21,11 +21,16 @@ export async function send<Answer>(
     const outcome = await attempt(connection, request, signal)
     if (outcome.kind === 'done') return checked(outcome, call)
     if (outcome.kind === 'lost' || outcome.kind === 'unavailable') mayBeDone = true
-    const isLast =
-      outcome.kind === 'failed' || call.neverAfter?.includes(outcome.kind) || repetition === connection.retries
-    if (isLast) return afterAll(outcome.error, call, mayBeDone)
-    await pause(waitBefore(repetition, outcome.retryAfter), signal)
+    const { kind, error } = outcome
+    const isLast = kind === 'failed' || call.neverAfter?.includes(kind) || repetition === connection.retries
+    if (isLast || asksForTooLong(error, connection)) return afterAll(error, call, mayBeDone)
+    await pause(waitBefore(repetition, error.retryAfter), signal)
   }
+}
+
+/** Nobody is kept waiting for longer than an answer may take; and to ask sooner than told to would be no help. */
+function asksForTooLong({ retryAfter = 0 }: UserGroupServiceError, { timeoutMs }: Connection): boolean {
+  return retryAfter * 1000 > timeoutMs
 }
 
 function checked<Answer>(outcome: Extract<Outcome, { kind: 'done' }>, call: Call<Answer>): Answer {
@@ -41,9 +46,9 @@ async function afterAll<Answer>(error: UserGroupServiceError, call: Call<Answer>
   const answer = await call.wasDone?.(error).catch(notFoundOut)
   if (answer !== undefined) return answer
   if (call.advice === undefined) throw error
-  const { status, requestId } = error
+  const { status, requestId, retryAfter } = error
   const message = `Nobody knows whether it was done. ${call.advice}`
-  throw new UserGroupServiceError('answer_lost', message, { status, requestId, cause: error })
+  throw new UserGroupServiceError('answer_lost', message, { status, requestId, retryAfter, cause: error })
 }
 
 /** Only the caller's signal ends the search with anything else. */

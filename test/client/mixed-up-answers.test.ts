@@ -53,6 +53,18 @@ describe('an answer to something else', async () => {
       assert.equal(proxy.seen.length, 1)
     })
 
+  it('is named by its type, and by nothing behind that', async (t) => {
+    for (const [type, named] of [
+      ['text/html; charset="ugt_secret"', '(status 200, text/html)'],
+      ['', '(status 200, no type)'],
+    ] as const) {
+      const { client } = await unluckyClient(t, there, [{ status: 200, headers: { 'content-type': type } }])
+      const { message } = await failure(client.getTeam())
+      assert.ok(message.includes(named), message)
+      assert.doesNotMatch(message, /ugt_/)
+    }
+  })
+
   for (const method of ['userGroups', 'events'] as const)
     it(`ends a walk through ${method}, which would never end`, async (t) => {
       const { client, proxy } = await unluckyClient(t, there, ['pass', 'stale'])

@@ -58,8 +58,10 @@ describe('the client, when a call does not go through', async () => {
     ] as const)
       for (const create of creations) {
         const { client, proxy } = await unluckyClient(t, there, [fault])
-        const { code, message, cause } = await failure(create(client))
+        const { code, status, requestId, message, cause } = await failure(create(client))
         assert.equal(code, 'answer_lost')
+        assert.equal(status, typeof fault === 'object' ? fault.status : undefined)
+        assert.equal(requestId, fault === unsure ? 'r1' : undefined)
         assert.match(message, /ask list\w+ before you repeat/)
         assert.equal((cause as { code: string }).code, reason)
         assert.equal(proxy.seen.length, 1)
@@ -98,9 +100,32 @@ describe('the client, when a call does not go through', async () => {
     assert.equal(attempts, 4)
   })
 
-  it('waits no longer than half a minute, whatever it is asked for, and five seconds where it is asked for nothing', () => {
-    assert.ok(waitBefore(0, 86_400) <= 30_100)
-    assert.ok(waitBefore(20) <= 5_000)
+  it('fails at once when it is asked to wait for longer than an answer may take, and tells for how long', async (t) => {
+    const limited = { ...unavailable, status: 429, headers: { 'retry-after': '2' } }
+    for (const [fault, code] of [
+      [{ ...limited, status: 429 }, 'unavailable'],
+      [{ ...limited, status: 503 }, 'unavailable'],
+      [{ ...limited, status: 502, body: 'bad gateway' }, 'unexpected_answer'],
+    ] as const) {
+      const { client, proxy } = await unluckyClient(t, there, [fault], { timeoutMs: 1_999 })
+      const error = await failure(client.getTeam())
+      assert.deepEqual([error.code, error.status, error.retryAfter], [code, fault.status, 2])
+      assert.equal(proxy.seen.length, 1)
+    }
+  })
+
+  it('waits as long as it is asked to, and up to five seconds more', () => {
+    for (const repetition of [0, 20]) {
+      const wait = waitBefore(repetition, 60)
+      assert.ok(wait >= 60_000 && wait <= 65_000, `${wait} ms`)
+    }
+  })
+
+  it('repeats a request that did not arrive in time, creating too', async (t) => {
+    const late = { status: 408, body: '{"success":0,"error":{"code":"request_timeout","message":"Again."}}' }
+    const { client, proxy } = await unluckyClient(t, there, [late])
+    assert.equal((await client.createSchema({ id: 'slow' })).schema.id, 'slow')
+    assert.equal(proxy.seen.length, 2)
   })
 
   it('asks once how the service is', async (t) => {
