@@ -1,3 +1,4 @@
+import { bodyText } from './body.ts'
 import type { Request } from './call.ts'
 import type { Connection, FetchInit } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
@@ -15,7 +16,7 @@ export function prepare({ baseUrl, authorization }: Connection, request: Request
   const init = { method: request.method, headers, redirect: 'manual' } as const
   if (request.body === undefined) return { url, init: () => init }
   const withBody = { ...init, headers: { ...headers, 'content-type': 'application/json' } }
-  const text = JSON.stringify(request.body)
+  const text = bodyText(request.body)
   return { url, init: () => ({ ...withBody, ...(request.advice !== undefined ? sentOnce(text) : { body: text }) }) }
 }
 

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { bodyText } from '../../client/src/body.ts'
+import { clientOf, failure } from './client.ts'
+
+describe('the body of a request', () => {
+  it('is not sent with a number that would lose digits, and the field is named', async () => {
+    const fetch = () => assert.fail('it was sent')
+    const client = clientOf('http://127.0.0.1', { fetch })
+    const shared = { n: 1 }
+    for (const [properties, path] of [
+      [{ id: 2 ** 53 }, 'properties.id'],
+      [{ id: -(2 ** 53) }, 'properties.id'],
+      [{ list: [{ id: 1n }] }, 'properties.list.0.id'],
+      [{ 'a b': { '': Number.NaN } }, 'properties["a b"][""]'],
+      [{ first: shared, second: { shared, end: Number.POSITIVE_INFINITY } }, 'properties.second.end'],
+    ] as const) {
+      const { code, field, message } = await failure(client.getOrCreate({ user_group_id: 'acme', properties }))
+      assert.deepEqual([code, field], ['invalid_request', path])
+      assert.match(message, /send it as a string/)
+    }
+  })
+
+  it('is what JSON.stringify makes of it otherwise', () => {
+    const body = { a: 2 ** 53 - 1, b: 1.5e-7, c: [null, undefined, true], d: new Date(0), e: undefined, '': { '': '' } }
+    assert.equal(bodyText(body), JSON.stringify(body))
+  })
+})
