@@ -4,7 +4,8 @@ import { type JsonSchema, TypePrinter, union } from './type-printer.ts'
 
 /** The client's types.ts: made from the schemas the service itself checks with. */
 export function clientTypes(operations: readonly Operation[], errorCodes: readonly string[]): string {
-  const printer = new TypePrinter()
+  const given = new TypePrinter({ isGiven: true })
+  const answered = new TypePrinter()
   const answers = new Map<object, string>()
   const own: string[] = []
   for (const declared of operations) {
@@ -12,29 +13,32 @@ export function clientTypes(operations: readonly Operation[], errorCodes: readon
     const { body, query } = declared.scope === null ? {} : declared
     if (body) {
       const schema = plain(body)
-      if (schema.title === undefined) own.push(printer.declare(`${name}Request`, schema, declared.summary))
-      else printer.print(schema, '')
+      if (schema.title === undefined) own.push(given.declare(`${name}Request`, schema, declared.summary))
+      else given.print(schema, '')
     }
-    if (query) own.push(printer.declare(`${name}Query`, withNumbers(plain(query)), declared.summary))
+    if (query) own.push(given.declare(`${name}Query`, asGiven(plain(query)), declared.summary))
     // Two operations that give the same answer share its type.
     if (answers.has(declared.reply)) continue
     answers.set(declared.reply, name)
-    own.push(printer.declare(`${name}Answer`, plain(replySchema(declared)), declared.summary))
+    own.push(answered.declare(`${name}Answer`, plain(replySchema(declared)), declared.summary))
   }
   return [
     '// Made from the operations of the service by "npm run generate"; do not change it here.\n',
     union('ErrorCode', errorCodes, 'Every code the service answers a failed call with'),
-    ...printer.interfaces(),
+    ...given.interfaces(),
+    ...answered.interfaces(),
     ...own,
   ].join('\n')
 }
 
-/** A query is text on the wire; what can only be digits may be given as a number. */
-function withNumbers(query: JsonSchema): JsonSchema {
+/** A query is text on the wire; what can only be digits may be given as a number, and a next_cursor as it came. */
+function asGiven(query: JsonSchema): JsonSchema {
   const fields = Object.entries(query.properties ?? {}).map(([name, field]) => {
     const pattern = field.pattern === undefined ? undefined : new RegExp(field.pattern)
     const isNumber = pattern?.test('1') && !pattern.test('x')
-    return [name, isNumber ? { ...field, type: ['string', 'number'] } : field] as const
+    const isCursor = field.description?.includes('next_cursor')
+    const types = ['string', ...(isNumber ? ['number'] : []), ...(isCursor ? ['null'] : [])]
+    return [name, types.length > 1 ? { ...field, type: types } : field] as const
   })
   return { ...query, properties: Object.fromEntries(fields) }
 }

@@ -17,6 +17,12 @@ const lineWidth = 120
 /** Prints schemas as TypeScript, as the formatter would. A schema with a title becomes an interface of its own. */
 export class TypePrinter {
   readonly #interfaces = new Map<string, string>()
+  readonly #isGiven: boolean
+
+  /** What a caller gives is only read: then it may be constant, and of a type of his own. */
+  constructor({ isGiven = false } = {}) {
+    this.#isGiven = isGiven
+  }
 
   /** The interfaces of all titled schemas met so far. */
   interfaces(): string[] {
@@ -50,13 +56,14 @@ export class TypePrinter {
   }
 
   #plain(type: string, schema: JsonSchema, indent: string): string {
-    if (type === 'array') return `${this.#item(schema.items ?? {}, indent)}[]`
+    if (type === 'array') return `${this.#isGiven ? 'readonly ' : ''}${this.#item(schema.items ?? {}, indent)}[]`
     if (type === 'integer') return 'number'
     if (type !== 'object') return type
     if (schema.properties) return `{\n${this.#fields(schema, `${indent}  `)}${indent}}`
-    const { additionalProperties } = schema
-    const value = typeof additionalProperties === 'object' ? this.print(additionalProperties, indent) : 'unknown'
-    return `Record<string, ${value}>`
+    const { additionalProperties: values } = schema
+    if (typeof values !== 'object') return this.#isGiven ? 'object' : 'Record<string, unknown>'
+    const record = `Record<string, ${this.print(values, indent)}>`
+    return this.#isGiven ? `Readonly<${record}>` : record
   }
 
   #item(schema: JsonSchema, indent: string): string {

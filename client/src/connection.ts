@@ -1,7 +1,8 @@
 export interface Settings {
   /** Where the service is: `https://groups.example.com`, with a path if it has one. */
-  baseUrl: string
-  apiToken: string
+  baseUrl: string | undefined
+  /** Both are checked at once, so that they may come as they are from process.env. */
+  apiToken: string | undefined
   /** For each attempt, until the whole answer is here. */
   timeoutMs?: number | undefined
   /** How often a call is repeated at most, where repeating is safe. */
@@ -56,7 +57,7 @@ export function connect({ baseUrl, apiToken, timeoutMs = 10_000, retries = 3, fe
   }
 }
 
-function checkedUrl(baseUrl: string): string {
+function checkedUrl(baseUrl = ''): string {
   const url = parsed(baseUrl)
   const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === ''
   if (!isPlain || !/^https?:$/.test(url.protocol))

@@ -10,10 +10,10 @@ const notNext =
 
 /** All items of a list, page by page as they are needed. */
 export async function* pages<Item>(
-  first: string | undefined,
+  first: string | null | undefined,
   read: (cursor: string | undefined) => Promise<Page<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
-  let cursor: string | null | undefined = first
+  let cursor: string | null | undefined = first ?? undefined
   do {
     const { items, next }: Page<Item> = await read(cursor)
     // Otherwise the walk would begin again, and might never end.

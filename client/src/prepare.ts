@@ -30,7 +30,7 @@ function sentOnce(text: string): Pick<FetchInit, 'body'> {
 /** `/api/schemas` and the id `a/b` make `/api/schemas/a%2Fb`. */
 function target({ path, query = {}, ...rest }: Request): string {
   const place = 'id' in rest ? `${path}/${percentEncoded(rest.id)}` : path
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   return text === '' ? place : `${place}?${text}`
 }

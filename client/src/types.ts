@@ -30,16 +30,9 @@ export interface GetOrCreateRequest {
   /** A string of 1 to 255 characters without control characters. */
   name?: string | undefined
   /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
-  mapping?: Record<string, string> | undefined
+  mapping?: Readonly<Record<string, string>> | undefined
   /** A JSON object of at most 64 KiB and 32 levels. */
-  properties?: Record<string, unknown> | undefined
-}
-
-export interface UserGroup {
-  team_id: number
-  token: string
-  name: string
-  provided_id: string
+  properties?: object | undefined
 }
 
 export interface RotateRequest {
@@ -47,6 +40,75 @@ export interface RotateRequest {
   current_token: string
   /** A whole number of seconds from 0 to 604800. */
   grace_seconds?: number | undefined
+}
+
+export interface UserGroupPatch {
+  /** A string of 1 to 255 characters without control characters. */
+  provided_id?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
+  mapping?: Readonly<Record<string, string>> | undefined
+  /** A JSON object of at most 64 KiB and 32 levels. */
+  properties?: object | undefined
+  /** True or false. */
+  disabled?: boolean | undefined
+}
+
+export interface SchemaRequest {
+  /** A string of 1 to 255 characters without control characters. */
+  id?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+}
+
+export interface DataSourceRequest {
+  /** A string of 1 to 255 characters without control characters. */
+  schema_id: string
+  /** A string of 1 to 255 characters without control characters that does not begin with ds_. */
+  provided_id?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  kind?: string | undefined
+  /** A JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned. */
+  connection?: object | undefined
+}
+
+export interface DataSourcePatch {
+  /** A string of 1 to 255 characters without control characters. */
+  schema_id?: string | undefined
+  /** A string of 1 to 255 characters without control characters that does not begin with ds_. */
+  provided_id?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** A string of 1 to 255 characters without control characters. */
+  kind?: string | undefined
+  /** A JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned. */
+  connection?: object | undefined
+}
+
+export interface ApiTokenRequest {
+  /** A string of 1 to 255 characters without control characters. */
+  name: string
+  /** An array of one or more of provision, verify, admin, each once. */
+  scopes: readonly ('provision' | 'verify' | 'admin')[]
+  /** A time in the future, such as "2099-12-31T23:59:59Z", or null. */
+  expires_at?: string | null | undefined
+}
+
+export interface TeamPatch {
+  /** A string of 1 to 255 characters without control characters. */
+  name?: string | undefined
+  /** True or false. */
+  strict_mapping?: boolean | undefined
+}
+
+export interface UserGroup {
+  team_id: number
+  token: string
+  name: string
+  provided_id: string
 }
 
 export interface ResolvedDataSource {
@@ -69,43 +131,10 @@ export interface UserGroupRecord {
   token_rotated_at: string | null
 }
 
-export interface UserGroupPatch {
-  /** A string of 1 to 255 characters without control characters. */
-  provided_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
-  name?: string | undefined
-  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
-  mapping?: Record<string, string> | undefined
-  /** A JSON object of at most 64 KiB and 32 levels. */
-  properties?: Record<string, unknown> | undefined
-  /** True or false. */
-  disabled?: boolean | undefined
-}
-
-export interface SchemaRequest {
-  /** A string of 1 to 255 characters without control characters. */
-  id?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
-  name?: string | undefined
-}
-
 export interface Schema {
   id: string
   name: string
   created_at: string
-}
-
-export interface DataSourceRequest {
-  /** A string of 1 to 255 characters without control characters. */
-  schema_id: string
-  /** A string of 1 to 255 characters without control characters that does not begin with ds_. */
-  provided_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
-  name?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
-  kind?: string | undefined
-  /** A JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned. */
-  connection?: Record<string, unknown> | undefined
 }
 
 export interface DataSource {
@@ -116,28 +145,6 @@ export interface DataSource {
   kind: string | null
   created_at: string
   updated_at: string
-}
-
-export interface DataSourcePatch {
-  /** A string of 1 to 255 characters without control characters. */
-  schema_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters that does not begin with ds_. */
-  provided_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
-  name?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
-  kind?: string | undefined
-  /** A JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned. */
-  connection?: Record<string, unknown> | undefined
-}
-
-export interface ApiTokenRequest {
-  /** A string of 1 to 255 characters without control characters. */
-  name: string
-  /** An array of one or more of provision, verify, admin, each once. */
-  scopes: ('provision' | 'verify' | 'admin')[]
-  /** A time in the future, such as "2099-12-31T23:59:59Z", or null. */
-  expires_at?: string | null | undefined
 }
 
 export interface FreshApiToken {
@@ -163,13 +170,6 @@ export interface Team {
   id: number
   name: string
   strict_mapping: boolean
-}
-
-export interface TeamPatch {
-  /** A string of 1 to 255 characters without control characters. */
-  name?: string | undefined
-  /** True or false. */
-  strict_mapping?: boolean | undefined
 }
 
 export interface AuditEvent {
@@ -249,7 +249,7 @@ export interface UserGroupListQuery {
   /** A whole number from 1 to 200. */
   limit?: string | number | undefined
   /** A next_cursor of this list. */
-  cursor?: string | undefined
+  cursor?: string | null | undefined
   /** A string of 1 to 255 characters without control characters. */
   q?: string | undefined
 }
@@ -289,7 +289,7 @@ export interface SchemaListQuery {
   /** A whole number from 1 to 200. */
   limit?: string | number | undefined
   /** A next_cursor of this list. */
-  cursor?: string | undefined
+  cursor?: string | null | undefined
 }
 
 /** List the schemas of the team, newest last. */
@@ -321,7 +321,7 @@ export interface DataSourceListQuery {
   /** A whole number from 1 to 200. */
   limit?: string | number | undefined
   /** A next_cursor of this list. */
-  cursor?: string | undefined
+  cursor?: string | null | undefined
 }
 
 /** List the data sources of the team, newest last, without their connections. */
@@ -359,7 +359,7 @@ export interface ApiTokenListQuery {
   /** A whole number from 1 to 200. */
   limit?: string | number | undefined
   /** A next_cursor of this list. */
-  cursor?: string | undefined
+  cursor?: string | null | undefined
 }
 
 /** List the API tokens of the team that are not revoked, newest last. Never a secret. */
@@ -389,7 +389,7 @@ export interface TeamUpdateAnswer {
 /** Read the audit trail: who did what to which thing, when; never a secret. A page of a search may be empty. */
 export interface EventListQuery {
   /** The id of an event, or a next_cursor of this list. */
-  after?: string | number | undefined
+  after?: string | number | null | undefined
   /** A whole number from 1 to 200. */
   limit?: string | number | undefined
   /** Asc, or desc for the newest first. */

@@ -9,7 +9,13 @@ import { readmeExamples } from './readme-examples.ts'
 const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
 
 const everywhere = `
-import { type AuditEvent, type ErrorCode, UserGroupService, UserGroupServiceError } from 'user-group-service-client'
+import {
+  type AuditEvent,
+  type ErrorCode,
+  UserGroupService,
+  UserGroupServiceError,
+  type UserGroupListAnswer,
+} from 'user-group-service-client'
 
 const client = new UserGroupService({ baseUrl: 'https://groups.example.com', apiToken: 'x', fetch })
 export async function check(name: string | undefined): Promise<string> {
@@ -24,6 +30,22 @@ export async function check(name: string | undefined): Promise<string> {
   // @ts-expect-error: there is no such field
   await client.updateUserGroup('acme', { nam: 'Acme' })
   return verified.user_group.provided_id
+}
+interface Shown {
+  region: string
+}
+const shown: Shown = { region: 'eu' }
+const scopes = ['verify'] as const
+const mapping: Readonly<Record<string, string>> = { sales: 'db' }
+export async function give(): Promise<void> {
+  await client.getOrCreate({ user_group_id: 'acme', mapping, properties: shown })
+  await client.createDataSource({ schema_id: 'sales', connection: shown })
+  await client.createApiToken({ name: 'a', scopes })
+  let cursor: string | null = null
+  do {
+    const page: UserGroupListAnswer = await client.listUserGroups({ cursor })
+    cursor = page.next_cursor
+  } while (cursor !== null)
 }
 function seen(event: AuditEvent): void {}
 export function isLost(error: unknown): boolean {
@@ -60,14 +82,6 @@ const token = (request: FastifyRequest) => request.hostname
 fastify().get('/', { preHandler: requireUserGroupHook(client, { token }) }, async () => 'a dashboard')
 `
 
-const environment = `
-declare namespace NodeJS {
-  interface ProcessEnv {
-    USER_GROUP_SERVICE_URL: string
-    UGS_API_TOKEN: string
-  }
-}
-`
 // Node's types cannot tell that a server on a port has an address with one.
 const examples = readmeExamples.filter((text) => !text.includes('server.address().port'))
 const exampleFiles = examples.map((_, index) => `example-${index}.ts`)
@@ -78,7 +92,6 @@ describe("the client's types, seen from a project that has installed it", () => 
   const project = projectWithClient({
     'everywhere.ts': everywhere,
     'servers.ts': servers,
-    'environment.d.ts': environment,
     ...Object.fromEntries(examples.map((text, index) => [exampleFiles[index], text])),
   })
   const compile = (files: string[], more: object) => {
@@ -96,7 +109,6 @@ describe("the client's types, seen from a project that has installed it", () => 
   })
 
   it("make sense of the README's examples as TypeScript", () => {
-    const files = [...exampleFiles, 'environment.d.ts']
-    compile(files, { types: ['node'], lib: ['esnext'], skipLibCheck: true })
+    compile(exampleFiles, { types: ['node'], lib: ['esnext'], skipLibCheck: true })
   })
 })

@@ -89,6 +89,7 @@ describe('the client, method by method', async () => {
     const sources = await Promise.all(times(3, () => client.createDataSource({ schema_id: 'first' })))
     const found = await Array.fromAsync(client.dataSources({ limit: 1 }), ({ id }) => id)
     assert.deepEqual(found.toSorted(), sources.map(({ data_source }) => data_source.id).toSorted())
+    assert.equal((await Array.fromAsync(client.dataSources({ cursor: null }))).length, sources.length)
     const made = await client.createApiToken({ name: 'last', scopes: ['verify'] })
     assert.equal((await Array.fromAsync(client.apiTokens({ limit: 1 }))).at(-1)?.id, made.api_token.id)
   })
@@ -101,7 +102,9 @@ describe('the client, method by method', async () => {
       groups.map(({ provided_id }) => provided_id),
       ids,
     )
-    assert.equal((await client.listUserGroups({ limit: 7 })).user_groups.length, 7)
+    const { user_groups, next_cursor } = await client.listUserGroups({ limit: 7, cursor: null })
+    assert.equal(user_groups.length, 7)
+    assert.equal((await client.listUserGroups({ limit: 7, cursor: next_cursor })).user_groups.length, 7)
 
     const events = await Array.fromAsync(client.events())
     const created = events.filter(
