@@ -21,6 +21,8 @@ export interface FetchInit {
   /** Ends the request, and the reading of its answer. */
   signal: AbortSignal
   body?: string
+  /** For a connection of its own, where Bun would send it twice on one that was there. */
+  keepalive?: false
 }
 
 export interface FetchAnswer {

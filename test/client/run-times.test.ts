@@ -23,7 +23,9 @@ const later = {
 const faults: Record<string, Fault[]> = {
   lost: ['lose'],
   lostRotation: ['pass', 'pass', 'lose'],
-  lostCreation: ['lose'],
+  lostCreation: ['pass', 'lose'],
+  lostRenaming: ['pass', 'lose'],
+  lostDeletion: ['pass', 'lose'],
   hung: ['hang'],
   hungAgain: ['hang'],
   cut: ['cut'],
@@ -66,10 +68,17 @@ describe('the client, built and installed', () => {
         UGS_API_TOKEN: testApiToken,
         PROXIES: JSON.stringify({ ...Object.fromEntries(urls), closed }),
       })
-      // Nor does the run time send them a second time behind the client's back.
-      const { lostCreation, lostRotation } = Object.fromEntries(proxies)
-      assert.deepEqual(lostCreation?.seen, ['POST /api/schemas'])
-      assert.deepEqual(lostRotation?.seen, ['POST /api/user', 'GET /api/user_groups/acme', 'POST /api/user_groups'])
+      // Nor does the run time send them a second time behind the client's back, but for Deno and a DELETE.
+      const sent = Object.fromEntries([...proxies].map(([name, { seen }]) => [name, seen]))
+      assert.deepEqual(sent.lostCreation, ['GET /api/team', 'POST /api/schemas'])
+      const look = ['GET /api/user_groups/acme', 'POST /api/user_groups']
+      const rotation = 'POST /api/user'
+      assert.deepEqual(sent.lostRotation, [...look, rotation, rotation, ...look, 'GET /api/user_groups/acme'])
+      const change = 'PATCH /api/user_groups/acme'
+      assert.deepEqual(sent.lostRenaming, [look[0], change, change, 'GET /api/user_groups/renamed'])
+      const second = runTime.name === 'Deno' ? 'DELETE' : 'GET'
+      const ends = ['DELETE', second].map((method) => `${method} /api/user_groups/renamed`)
+      assert.deepEqual(sent.lostDeletion, ['GET /api/team', ...ends])
     })
   }
 })
