@@ -48,7 +48,7 @@ export function deletion(path: string, id: string, look: () => Promise<unknown>)
     path,
     id,
     neverAfter: notKnown,
-    advice: 'Something has this id still, or again: look at it before you repeat.',
+    advice: 'It may have been deleted, and its id given to another: look at what has it before you repeat.',
     wasDone: () => look().then(() => undefined, doneIfMissing),
   }
 }

@@ -52,7 +52,10 @@ export async function rotate(
   return send(connection, { ...call, advice, wasDone }, { signal })
 }
 
-/** First the record, which has no token: getOrCreate alone would create a group that was deleted, or never was. */
+/**
+ * First the record, which has no token: getOrCreate alone would create a group that was deleted, or never was. One that is
+ * deleted between the two is made anew, as by any getOrCreate; its token is not the one looked for.
+ */
 async function look(lookUp: LookUp, providedId: string): Promise<{ created_at: string; group: UserGroup }> {
   const { created_at } = (await lookUp.record(providedId)).user_group
   return { created_at, group: (await lookUp.group(providedId)).user_group }

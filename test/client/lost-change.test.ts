@@ -68,7 +68,7 @@ describe('a deletion whose answer is lost', async () => {
       const recreated = disturbedClient(there, { lost: 1 }, create)
       const { code, message } = await failure(remove(recreated))
       assert.equal(code, 'answer_lost')
-      assert.match(message, /still, or again/)
+      assert.match(message, /look at what has it before you repeat/)
       await remove(direct)
     })
 
