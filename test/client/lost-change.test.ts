@@ -6,10 +6,11 @@ import { clientOf, disturbedClient, failure, runningOnSqlite, unluckyClient } fr
 
 const unavailable = { status: 503, body: '{"success":0,"error":{"code":"unavailable","message":"Later."}}' }
 
-describe('a renaming whose answer is lost', async () => {
-  const there = await runningOnSqlite()
-  const direct = clientOf(there.service.url)
+const there = await runningOnSqlite()
+const direct = clientOf(there.service.url)
+await direct.createSchema({ id: 'stock' })
 
+describe('a renaming whose answer is lost', () => {
   it('is found out by the new id of the user group', async (t) => {
     await direct.getOrCreate({ user_group_id: 'old' })
     const { client } = await unluckyClient(t, there, ['pass', 'lose'])
@@ -19,7 +20,6 @@ describe('a renaming whose answer is lost', async () => {
   })
 
   it('is found out by the new id of the data source', async (t) => {
-    await direct.createSchema({ id: 'stock' })
     await direct.createDataSource({ schema_id: 'stock', provided_id: 'old' })
     const { client } = await unluckyClient(t, there, ['pass', 'lose'])
     const { data_source } = await client.updateDataSource('old', { provided_id: 'new' })
@@ -43,11 +43,7 @@ describe('a renaming whose answer is lost', async () => {
   })
 })
 
-describe('a deletion whose answer is lost', async () => {
-  const there = await runningOnSqlite()
-  const direct = clientOf(there.service.url)
-  await direct.createSchema({ id: 'stock' })
-
+describe('a deletion whose answer is lost', () => {
   const deletions: Record<string, [() => Promise<unknown>, (client: UserGroupService) => Promise<unknown>]> = {
     'user group': [() => direct.getOrCreate({ user_group_id: 'acme' }), (client) => client.deleteUserGroup('acme')],
     schema: [() => direct.createSchema({ id: 'sales' }), (client) => client.deleteSchema('sales')],
