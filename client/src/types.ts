@@ -201,7 +201,7 @@ export interface AuditEvent {
   strict_mapping?: boolean | undefined
   name?: string | undefined
   provided_id?: string | undefined
-  scopes?: ('provision' | 'verify' | 'admin')[] | undefined
+  scopes?: string[] | undefined
 }
 
 /** Look a user group up, or create it. */

@@ -1,4 +1,3 @@
-import { scopes } from '../api-tokens/api-token.ts'
 import { Text, TextOrNull, Time } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { defaultLimit, Limit } from '../http/paging.ts'
@@ -23,7 +22,7 @@ const EventOut = Type.Object(
     strict_mapping: Type.Optional(Type.Boolean()),
     name: Type.Optional(Type.String()),
     provided_id: Type.Optional(Type.String()),
-    scopes: Type.Optional(Type.Array(Type.Enum([...scopes]))),
+    scopes: Type.Optional(Type.Array(Type.String())),
   },
   { title: 'AuditEvent' },
 )
