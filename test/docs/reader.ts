@@ -12,7 +12,8 @@ const shownBackups = '/backups/'
 const shownData = /(?<![\w/])data\//g
 
 /**
- * Does what a document says, block by block, in one shell. Only this is replaced, so that it disturbs nothing:
+ * Does what a document says, block by block, in one shell or each in its own. Only this is replaced, so that it disturbs
+ * nothing:
  *
  * - `npm start` becomes the same `serve` on a free port, with what the shell exports by then; on SQLite the database is
  *   in a temporary folder. Installing, which the script does first, has happened for whoever runs this test.
@@ -21,19 +22,22 @@ const shownData = /(?<![\w/])data\//g
  */
 export class Reader {
   readonly folder = mkdtempSync(join(tmpdir(), 'ugs-reader-'))
-  readonly #shell: Shell
+  readonly #environment: Record<string, string | undefined>
+  #shell: Shell
   readonly #replaced: [shown: string, here: string][]
   #service: ServiceProcess | undefined
 
   /** What else is shown, and what it is here. */
-  constructor(replaced: [shown: string, here: string][] = []) {
+  constructor(replaced: [shown: string, here: string][] = [], exported: Record<string, string> = {}) {
     const { PATH, HOME, TMPDIR, LANG } = process.env
     this.#replaced = replaced
-    this.#shell = new Shell({
+    this.#environment = {
       ...{ PATH, HOME, TMPDIR, LANG },
       DATABASE_URL: `sqlite:${this.folder}/data/user-groups.db`,
       npm_config_cache: `${this.folder}/npm`,
-    })
+      ...exported,
+    }
+    this.#shell = new Shell(this.#environment)
   }
 
   get service(): ServiceProcess {
@@ -50,6 +54,14 @@ export class Reader {
       else if (part !== '') printed += await this.#shell.run(this.#here(part))
     }
     return printed
+  }
+
+  /** The same in a shell of its own, as where one before it was left with a service in the foreground. */
+  async runApart(text: string): Promise<string> {
+    assert.doesNotMatch(text, /^npm start\n./m, 'what comes behind it would wait until the service ends')
+    await this.#shell.close()
+    this.#shell = new Shell(this.#environment)
+    return this.run(text)
   }
 
   /** Without what differs from run to run: tokens, ids, key ids, times, places. */
