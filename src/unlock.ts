@@ -34,7 +34,7 @@ export async function proveKeys(ring: KeyRing, keys: KeyStore): Promise<void> {
 export function newKey({ newestId }: KeyRing): OperatorError {
   return new OperatorError(
     `The newest of the configured master keys, ${newestId}, is new to the database.`,
-    'Check UGS_MASTER_KEY, or the file that holds the key. To bring a new key in, restart the service with it first.',
+    'Check UGS_MASTER_KEY, or the file that holds the key. To bring a new key in, restart the service with both keys first.',
   )
 }
 

@@ -29,9 +29,7 @@ says that the old key is no longer needed, restart the service without it.
 Example:
   UGS_MASTER_KEY=NEW,OLD ugs keys rotate`,
     )
-    .action((options: { json?: boolean }) =>
-      withService((service) => rotate(service, options.json), { bringsKey: true }),
-    )
+    .action((options: { json?: boolean }) => withService((service) => rotate(service, options.json)))
 }
 
 async function rotate(service: Service, json: boolean | undefined): Promise<void> {

@@ -1,21 +1,19 @@
 import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
-import { openService, type Service, type ServiceOptions } from '../service.ts'
+import { openService, type Service } from '../service.ts'
 import type { DatabaseLocation } from '../store/open.ts'
 import { isThere } from '../store/sqlite-presence.ts'
 import type { Team } from '../teams/team.ts'
 
 /**
- * Opens what the settings name, runs, and closes it again. Only a start makes a database, or migrates one, which cannot be
- * undone: a command may have the wrong settings, or be of a version that is only being tried.
+ * Opens what the settings name, runs, and closes it again. Only a start makes a database, migrates one, which cannot be
+ * undone, or brings a master key in, which every process must have from then on: a command may have the wrong settings, or
+ * be of a version that is only being tried.
  */
-export async function withService<T>(
-  use: (service: Service) => Promise<T>,
-  options: Pick<ServiceOptions, 'bringsKey'> = {},
-): Promise<T> {
+export async function withService<T>(use: (service: Service) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
   refuseMissing(config.database)
-  const service = await openService(config, { upgrade: false, ...options })
+  const service = await openService(config, { upgrade: false })
   try {
     return await use(service)
   } finally {

@@ -54,6 +54,7 @@ for (const engine of engines)
       const service = await premises.start()
       const tokens = sample(await create(service.caller, groups))
       await slowDown(engine, premises.environment)
+      await (await premises.start(both)).stop()
       await killInTheMiddle({ ...premises.environment, ...both }, groups)
 
       const early = await failingStart({ ...premises.environment, ...onlyNew })
@@ -74,6 +75,7 @@ for (const engine of engines)
     it('says what the old key is to be taken out of, and so again when all is done', async (t) => {
       const { premises, both } = await withTwoKeys(t, engine)
       await (await premises.start()).stop()
+      await (await premises.start(both)).stop()
       const file = join(mkdtempSync(join(tmpdir(), 'ugs-keys-')), 'master.key')
       t.after(() => rmSync(dirname(file), { recursive: true }))
       writeFileSync(file, both.UGS_MASTER_KEY, { mode: 0o600 })
@@ -91,15 +93,17 @@ for (const engine of engines)
       assert.match(await rotate(inFile), /^Sealed 0 .*\n$/)
     })
 
-    it('is begun by no other command, and makes a process unready that was not given the new key', async (t) => {
+    it('is begun by no command, and makes a process unready that was not given the new key', async (t) => {
       const { premises, both } = await withTwoKeys(t, engine)
       const left = await premises.start()
       const mistyped = { ...premises.environment, ...both }
-      const [refused, examined] = await Promise.all([
-        runCommand(mistyped, 'team', 'list'),
+      const [examined, ...refused] = await Promise.all([
         runCommand(mistyped, 'doctor'),
+        runCommand(mistyped, 'team', 'list'),
+        runCommand(mistyped, 'keys', 'rotate'),
       ])
-      assertRefusal(refused, /, [0-9a-f]{8}, is new to the database/, /UGS_MASTER_KEY.* restart the service with it/)
+      for (const ended of refused)
+        assertRefusal(ended, /, [0-9a-f]{8}, is new to the database/, /UGS_MASTER_KEY.* restart the service with both/)
       assert.match(examined.stdout, /^ok {3}keys .+ is new to the database\.\n +Check UGS_MASTER_KEY/m)
       assert.equal((await left.caller.call('GET', '/readyz')).status, 200)
       const given = await premises.start(both)
@@ -114,6 +118,7 @@ for (const engine of engines)
       const { premises, both } = await withTwoKeys(t, engine)
       const left = await premises.start({ UGS_MASTER_KEY: both.UGS_MASTER_KEY.split(',').reverse().join() })
       assert.equal((await left.caller.call('GET', '/readyz')).status, 200)
+      await (await premises.start(both)).stop()
       const rotated = await runCommand({ ...premises.environment, ...both }, 'keys', 'rotate')
       assert.equal(rotated.code, 0, rotated.stderr)
       assert.equal((await left.caller.call('GET', '/readyz')).status, 503)
