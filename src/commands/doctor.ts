@@ -1,8 +1,9 @@
-import { statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { isUsable } from '../api-tokens/api-token.ts'
 import { systemClock } from '../clock.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, type MasterKeySource, readConfig } from '../config.ts'
 import { loadKeyRing } from '../master-key.ts'
 import { OperatorError } from '../operator-error.ts'
 import { openStore } from '../store/open.ts'
@@ -66,12 +67,45 @@ async function examine(): Promise<Finding[]> {
   return findings
 }
 
-async function examineDatabase({ database }: Config) {
-  if (database.engine === 'sqlite' && !isThere(database.path))
-    return { finding: `${database.path} will be made at the first start.` }
+async function examineDatabase({ database, masterKey }: Config) {
+  if (database.engine === 'sqlite') {
+    refuseUnwritable(folderThatIsThere(database.path))
+    if (!isThere(database.path)) {
+      refuseLoss(database.path, masterKey)
+      return { finding: `${database.path} will be made at the first start.` }
+    }
+  }
   const store = await openStore(database, { clock: systemClock, upgrade: false, check: 'thorough' })
   const whole = database.engine === 'sqlite' ? ', the file is whole' : ''
   return { value: store, finding: `${database.engine} answers${whole}; its schema is current.` }
+}
+
+/** The one of the database, or the one in which that is to be made. */
+function folderThatIsThere(path: string): string {
+  const folder = dirname(path)
+  return existsSync(folder) ? folder : folderThatIsThere(folder)
+}
+
+/** SQLite makes files beside the database. */
+function refuseUnwritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw new OperatorError(
+      `The folder ${folder} is not writable.`,
+      'Make it writable for the user the service runs as, or check DATABASE_URL.',
+      error,
+    )
+  }
+}
+
+/** The first start makes both: where the key is left alone, a start would begin anew. */
+function refuseLoss(path: string, masterKey: MasterKeySource): void {
+  if (masterKey.kind === 'file' && masterKey.besideDatabase !== undefined && existsSync(masterKey.path))
+    throw new OperatorError(
+      `There is a master key, ${masterKey.path}, but no database at ${path}.`,
+      'Restore a backup with ugs restore, or check DATABASE_URL. If there never was one, a start makes it.',
+    )
 }
 
 async function examineKeys({ masterKey }: Config, store: Store) {

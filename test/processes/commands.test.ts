@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { type Ended, runCommand, startOnFullDisk } from '../support/command.ts'
@@ -169,11 +170,20 @@ describe('the ugs commands', () => {
     }
   })
 
-  it('let doctor look at a database that is not there yet without making it', async (t) => {
+  it('let doctor look at a database that is not there yet without making it, and tell it from one that is lost', async (t) => {
     const empty = await Premises.open(t, sqlite)
-    const { code } = await runCommand({ ...empty.environment, UGS_MASTER_KEY: undefined }, 'doctor')
-    assert.equal(code, 0)
-    assert.deepEqual(readdirSync(empty.database.folder as string), [])
+    const folder = empty.database.folder as string
+    const examine = () => runCommand({ ...empty.environment, UGS_MASTER_KEY: undefined }, 'doctor')
+    assert.equal((await examine()).code, 0)
+    assert.deepEqual(readdirSync(folder), [])
+    writeFileSync(join(folder, 'master.key'), newMasterKey(), { mode: 0o600 })
+    const { code, stdout } = await examine()
+    assert.match(
+      stdout,
+      /^BAD {2}database +There is a master key, .+, but no database at .+\n +.*ugs restore.*DATABASE_URL/m,
+    )
+    assert.equal(code, 1)
+    assert.deepEqual(readdirSync(folder), ['master.key'])
   })
 })
 

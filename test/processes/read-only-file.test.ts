@@ -33,7 +33,7 @@ async function startedOnce(t: TestContext) {
 }
 
 describe('a SQLite database that is read-only', { skip: !canRun }, () => {
-  it('is not served, nor found in order by doctor, and gets no files beside it that are read-only too', async (t) => {
+  it('is not served, nor found in order by doctor, nor is its folder, and gets no files beside it that are read-only too', async (t) => {
     const { environment, folder, path } = await startedOnce(t)
     chmodSync(path, 0o444)
     assertRefusal(
@@ -43,6 +43,11 @@ describe('a SQLite database that is read-only', { skip: !canRun }, () => {
     )
     const examined = await startUnder(asOwner, environment, 'doctor').ended
     assert.match(examined.stdout, /^BAD {2}database +The file .+test\.db is read-only\./m)
+    chmodSync(folder, 0o555)
+    const elsewhere = { ...environment, DATABASE_URL: `sqlite:${folder}/new/test.db` }
+    const misplaced = await startUnder(asOwner, elsewhere, 'doctor').ended
+    assert.match(misplaced.stdout, /^BAD {2}database +The folder \/.+[^w] is not writable\.\n +Make it writable/m)
+    assert.equal(misplaced.code, 1)
     assert.deepEqual(readdirSync(folder), ['test.db'])
   })
 
