@@ -8,6 +8,7 @@ import { loadKeyRing } from '../master-key.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { openStore } from '../store/open.ts'
+import { openOwn } from '../store/sqlite-connection.ts'
 import { faultIn, whileUnused } from '../store/sqlite-file.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
 import { proveKeys } from '../unlock.ts'
@@ -93,13 +94,23 @@ async function restore(copy: string, path: string, ring: KeyRing): Promise<strin
 async function prove(draft: string, copy: string, ring: KeyRing): Promise<void> {
   const fault = faultIn(draft)
   if (fault !== undefined) throw new OperatorError(`${copy} is damaged: ${fault}.`, 'Restore another copy.')
+  const foreign = new OperatorError(`${copy} is no database of this service.`, 'Check the name of the copy.')
+  if (!isOwn(draft)) throw foreign
   const store = await openStore({ engine: 'sqlite', path: draft }, { clock: systemClock })
   try {
-    if ((await store.keys.all()).size === 0)
-      throw new OperatorError(`${copy} is no database of this service.`, 'Check the name of the copy.')
+    if ((await store.keys.all()).size === 0) throw foreign
     await proveKeys(ring, store.keys)
   } finally {
     await store.close()
+  }
+}
+
+function isOwn(path: string): boolean {
+  try {
+    openOwn(path).close()
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -157,11 +157,14 @@ describe('ugs restore', () => {
     assert.ok(existsSync(path))
   })
 
-  it('refuses a copy of a newer version, a file that is not there, and PostgreSQL', async (t) => {
+  it('refuses a copy of a newer version, of another program, a file that is not there, and PostgreSQL', async (t) => {
     const { folder, copy, restore } = await withCopy(t)
     const elsewhere = { DATABASE_URL: `sqlite:${join(folder, 'new.db')}` }
     await rawSql({ DATABASE_URL: `sqlite:${copy}` }, 'insert into schema_version (version, applied_at) values (999, 0)')
     assertRefusal(await restore(copy, elsewhere), /schema version 999, newer/, /newer version/)
+    const foreign = join(folder, 'foreign.db')
+    await rawSql({ DATABASE_URL: `sqlite:${foreign}` }, 'create table theirs (id integer)')
+    assertRefusal(await restore(foreign, elsewhere), /foreign\.db is no database of this service/, /name of the copy/)
     assertRefusal(await restore(join(folder, 'nothing.db'), elsewhere), /There is no file .*nothing\.db/, /name/)
     const premises = await Premises.open(t, postgres)
     assertRefusal(await restore(copy, premises.environment), /SQLite databases/, /pg_restore/)
