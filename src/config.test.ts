@@ -51,6 +51,7 @@ const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Envi
       'postgres://',
       'sqlite:',
       'sqlite::memory:',
+      'sqlite:/a/b.db?mode=ro',
       './a.db',
       'no',
     ],

@@ -166,6 +166,8 @@ function parseDatabase(text: string): DatabaseLocation {
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(text)?.[1]
   if (path === undefined || path === ':memory:' || path.startsWith('//'))
     throw new Error('is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE')
+  // It would become a part of the name, and a new database be made there.
+  if (/\?\w+=/.test(path)) throw new Error('sqlite:PATH takes no options: leave out what begins with ?')
   return { engine: 'sqlite', path: resolve(path) }
 }
 
