@@ -5,6 +5,7 @@ import { addBackupCommand } from './commands/backup.ts'
 import { addDataSourceCommands } from './commands/data-source.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEventsCommand } from './commands/events.ts'
+import { addHelpCommand } from './commands/help.ts'
 import { addKeysCommands } from './commands/keys.ts'
 import { addRestoreCommand } from './commands/restore.ts'
 import { addSchemaCommands } from './commands/schema.ts'
@@ -40,6 +41,7 @@ addKeysCommands(program)
 addBackupCommand(program)
 addRestoreCommand(program)
 addDoctorCommand(program)
+addHelpCommand(program)
 
 try {
   await program.parseAsync()

@@ -24,7 +24,8 @@ To restore it, stop the service and run: ugs restore
 Example:
   ugs backup /backups/user-groups-$(date +%F).db`,
     )
-    .action(async (file: string, options: { json?: boolean }) => {
+    .action(async (file: string, options: { json?: boolean }, command: Command) => {
+      if (file === '-') command.error('error: a database is not copied to standard output: name a file')
       const { database } = readConfig(process.env)
       if (database.engine !== 'sqlite')
         throw new OperatorError('ugs backup copies SQLite databases only.', 'For PostgreSQL use pg_dump.')

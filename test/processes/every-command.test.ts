@@ -138,6 +138,8 @@ describe('a ugs command called wrongly', { concurrency: 3 }, () => {
   for (const args of [
     [],
     ['frobnicate'],
+    ['help', 'frobnicate'],
+    ['backup', '-'],
     ['team'],
     ['team', 'create'],
     ['team', 'list', '--frobnicate'],
@@ -149,6 +151,7 @@ describe('a ugs command called wrongly', { concurrency: 3 }, () => {
       assert.equal(ended.code, 2, ended.stderr)
       assert.equal(ended.stdout, '')
       assert.match(ended.stderr, /^(error: .+\n.*--help.*\n?|Usage: ugs.+)$/s)
+      if (args.at(-1) === 'frobnicate') assert.match(ended.stderr, /unknown command 'frobnicate'/)
       assert.ok(!ended.stderr.includes('\x1b'), 'no colour where nobody looks')
       assertQuiet(ended)
       assert.deepEqual(readdirSync(folder), [])
