@@ -153,7 +153,7 @@ export async function attackConnection(
     await store(planted[(from + attempt) % planted.length] ?? sealed)
     const ended = await runCommand(environment, 'keys', 'rotate')
     assert.notEqual(ended.code, 0, 'the seal of a connection opened although it was moved or changed')
-    assertRefusal(ended, /data_source\.connection .* does not open/, /backup/)
+    assertRefusal(ended, /connection of data source .* does not open/, /backup/)
   }
   await store(sealed)
   assert.deepEqual(await rawSql(environment, 'select id from master_key order by id'), keys, 'no key was retired')

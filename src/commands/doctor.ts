@@ -76,7 +76,7 @@ async function examineDatabase({ database, masterKey }: Config) {
     }
   }
   const store = await openStore(database, { clock: systemClock, upgrade: false, check: 'thorough' })
-  const whole = database.engine === 'sqlite' ? ', the file is whole' : ''
+  const whole = database.engine === 'sqlite' ? ', the structure of its file is sound' : ''
   return { value: store, finding: `${database.engine} answers${whole}; its schema is current.` }
 }
 
@@ -118,7 +118,7 @@ async function examineKeys({ masterKey }: Config, store: Store) {
     return { finding: message, remedy }
   }
   const old = await store.keys.countSealedByOthers(ring.newestId)
-  const finding = `Master key ${ring.newestId} opens what is stored.`
+  const finding = `Master key ${ring.newestId} belongs to this database.`
   if (old === 0) return { finding }
   return {
     finding: `${finding} An older key still seals ${counted(old, 'value')}.`,

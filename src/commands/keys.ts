@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
 import type { SealedRow } from '../store/store.ts'
 import { SealError } from '../tokens/key-ring.ts'
-import { sealPurposes, type Tokens } from '../tokens/tokens.ts'
+import { sealPurposes } from '../tokens/tokens.ts'
 import { counted } from './counted.ts'
+import { unopened } from './damaged.ts'
 import { progressBar } from './progress-bar.ts'
 import { print, printJson } from './terminal.ts'
 import { withService } from './with-service.ts'
@@ -43,7 +43,8 @@ async function rotate(service: Service, json: boolean | undefined): Promise<void
     print(`Nothing is sealed under master key ${id}: if it is the old one, take it out of ${place}.`)
 }
 
-async function rotateKeys({ store, tokens }: Service) {
+async function rotateKeys(service: Service) {
+  const { store, tokens } = service
   const key = tokens.newestKeyId
   const bar = progressBar('Sealing')
   const total = await store.keys.countSealedByOthers(key)
@@ -54,8 +55,8 @@ async function rotateKeys({ store, tokens }: Service) {
       for (;;) {
         const rows = await store.keys.sealedByOthers(purpose, key, last, batch)
         if (rows.length === 0) break
-        const fresh = rows.map((row) => ({ ...row, fresh: tokens.seal(opened(row, tokens), row) }))
-        resealed += await store.keys.reseal(fresh)
+        const sealing = rows.map(async (row) => ({ ...row, fresh: tokens.seal(await opened(row, service), row) }))
+        resealed += await store.keys.reseal(await Promise.all(sealing))
         last = rows.at(-1)?.id ?? last
         bar.show(resealed, total)
       }
@@ -68,15 +69,10 @@ async function rotateKeys({ store, tokens }: Service) {
   return { key, resealed, retired, unused: tokens.keyIds.filter((id) => !known.has(id)) }
 }
 
-function opened(row: SealedRow, tokens: Tokens): Buffer {
+async function opened(row: SealedRow, { store, tokens }: Service): Promise<Buffer> {
   try {
     return tokens.open(row.sealed, row)
   } catch (error) {
-    if (!(error instanceof SealError)) throw error
-    throw new OperatorError(
-      `The ${row.purpose} with id ${row.id} of team ${row.teamId} does not open: ${error.message}.`,
-      'Restore it from a backup or set it anew, and run this again: it goes on where it was, and no key is retired before.',
-      error,
-    )
+    throw error instanceof SealError ? await unopened(row, store, error) : error
   }
 }

@@ -26,8 +26,8 @@ export function addRestoreCommand(program: Command): void {
       'after',
       `
 Stop the service first, and put the master key of the copy's time in its place. Nothing is replaced before the copy has
-proven to be whole and the key to open it; a copy of an older version is brought up to date. Tokens that were rotated or
-revoked since the copy was made are valid again.
+proven to be sound in its structure and the key to belong to it; a copy of an older version is brought up to date. Tokens
+that were rotated or revoked since the copy was made are valid again.
 
 Example:
   ugs restore /backups/user-groups-2026-11-15.db --force`,

@@ -5,14 +5,17 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
+import type { UserGroupWithToken } from '../store/store.ts'
+import { SealError } from '../tokens/key-ring.ts'
 import type { UserGroupRecord } from '../user-groups/user-group.ts'
 import { counted } from './counted.ts'
 import { csvRecord } from './csv.ts'
+import { leftOut } from './damaged.ts'
 import { existsAlready, putInPlace, withDraft } from './draft.ts'
 import type { ImportRecord } from './import-record.ts'
 import { example, type TeamOptions, withTeam } from './options.ts'
 import { progressBar } from './progress-bar.ts'
-import { print, printJson } from './terminal.ts'
+import { explain, print, printJson, say } from './terminal.ts'
 import { type FileFormat, fileFields, formatOf, formatOption } from './user-group-file.ts'
 import { teamNamed, withService } from './with-service.ts'
 
@@ -33,16 +36,22 @@ export function addUserGroupExport(userGroup: Command): void {
       'after',
       `
 Groups that change meanwhile are written as they were before or after. The file can be read by you alone.
+With tokens, a group whose stored token does not open is left out and named; the exit status is then 1.
 ${example('ugs user-group export customers.jsonl')}`,
     )
     .action(async (file: string, options: ExportOptions, command: Command) => {
       const format = formatOf(command, file, options.format)
       await withService(async (service) => {
         const lines = new ExportedLines(service, (await teamNamed(service, options.team)).id, format, options)
-        if (file === '-') return pipeToStdout(lines)
-        await writeNewFile(resolve(file), lines)
-        if (options.json) printJson({ file: resolve(file), exported: lines.count })
-        else print(`${counted(lines.count, 'user group')} exported to ${resolve(file)}.`)
+        if (file === '-') await pipeToStdout(lines)
+        else {
+          await writeNewFile(resolve(file), lines)
+          if (options.json) printJson({ file: resolve(file), exported: lines.count })
+          else print(`${counted(lines.count, 'user group')} exported to ${resolve(file)}.`)
+        }
+        if (lines.damaged.length === 0) return
+        say(explain(leftOut(lines.damaged, options.team)))
+        process.exitCode = 1
       })
     })
 }
@@ -50,6 +59,8 @@ ${example('ugs user-group export customers.jsonl')}`,
 /** The file's text, a page of groups at a time. */
 class ExportedLines implements AsyncIterable<string> {
   count = 0
+  /** Groups whose token does not open: without it they would get another one elsewhere, so they are left out. */
+  readonly damaged: string[] = []
   readonly #service: Service
   readonly #teamId: number
   readonly #withTokens: boolean
@@ -85,15 +96,24 @@ class ExportedLines implements AsyncIterable<string> {
   }
 
   async #page(after: number): Promise<{ records: ImportRecord[]; next: number | null }> {
-    const { store, tokens } = this.#service
-    const { userGroups } = store.forTeam(this.#teamId, null)
+    const { userGroups } = this.#service.store.forTeam(this.#teamId, null)
     const query = { after, limit: pageSize }
     if (!this.#withTokens) {
       const { items, next } = await userGroups.list(query)
       return { records: items.map(importRecord), next }
     }
     const { items, next } = await userGroups.listWithTokens(query)
-    return { records: items.map((group) => ({ ...importRecord(group), token: tokens.openToken(group) })), next }
+    return { records: items.flatMap((group) => this.#withToken(group)), next }
+  }
+
+  #withToken(group: UserGroupWithToken): ImportRecord[] {
+    try {
+      return [{ ...importRecord(group), token: this.#service.tokens.openToken(group) }]
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error
+      this.damaged.push(group.providedId)
+      return []
+    }
   }
 }
 

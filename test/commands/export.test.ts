@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
-import { engines } from '../support/engines.ts'
+import { readConfig } from '../../src/config.ts'
+import { openService } from '../../src/service.ts'
+import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { assertRefusal } from '../support/refusal.ts'
+import { ugs } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
 import { atTerminal, jsonLines, type Terminal } from './terminal.ts'
 
@@ -99,3 +102,27 @@ for (const engine of engines)
       assert.equal(stdout, `1 user group exported to ${file}.\n`)
     })
   })
+
+describe('a user group whose stored token is damaged', () => {
+  const terminal = atTerminal(engines[0] as Engine)
+
+  it('is named by an export, which goes on, and by a change of the master key, which does not', async () => {
+    const { environment } = terminal
+    const team = await terminal.newTeam()
+    await terminal.importLines(team, ...['before', 'spoilt', 'behind'].map((id) => ({ user_group_id: id })))
+    await rawSql(environment, "update user_group set token_sealed = zeroblob(60) where provided_id = 'spoilt'")
+    const { code, stdout, stderr } = await terminal.run('user-group', 'export', '-', ...team, '--with-tokens')
+    assert.deepEqual(stdout.match(/"user_group_id":"\w+"/g), ['"user_group_id":"before"', '"user_group_id":"behind"'])
+    const remedy = /Delete the user group and create it again.* or restore a backup/
+    assertRefusal(
+      { code, stdout: '', stderr },
+      new RegExp(`does not open: user group spoilt of team ${team[1]}`),
+      remedy,
+    )
+
+    const both = { ...environment, UGS_MASTER_KEY: `${newMasterKey()},${environment.UGS_MASTER_KEY}` }
+    await (await openService(readConfig(both), { bringsKey: true })).store.close()
+    const sentence = new RegExp(`token of user group spoilt of team ${team[1]} does not open`)
+    assertRefusal(await ugs(both, 'keys', 'rotate'), sentence, remedy)
+  })
+})
