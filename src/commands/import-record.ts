@@ -88,5 +88,6 @@ export function wishFor(record: ImportRecord, tokens: Tokens, teamId: number, no
       token: tokens.sealToken(record.token ?? tokens.mintForUserGroup(), teamId, id),
     }
   }
-  return { providedId: record.user_group_id, make }
+  const tokenHash = record.token === undefined ? undefined : tokens.hash(record.token)
+  return { providedId: record.user_group_id, tokenHash, make }
 }

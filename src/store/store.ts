@@ -68,6 +68,8 @@ export interface UserGroups {
 
 export interface ImportWish {
   providedId: string
+  /** Of the token it brings along. A group that is there with another one is a refusal: the customer's would not work. */
+  tokenHash?: Uint8Array | undefined
   /** Called when there is no such group, and again when the id it made is taken. */
   make(): ImportedUserGroup
 }

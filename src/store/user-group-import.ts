@@ -17,6 +17,11 @@ const idsThere = manyRows<[providedId: string]>(
   '?',
   ')',
 )
+const hashesThere = manyRows<[providedId: string, hash: Uint8Array]>(
+  'select provided_id, token_hash from user_group where team_id = $1 and provided_id in (',
+  '?',
+  ')',
+)
 const sealsThere = manyRows<[providedId: string, seal: Uint8Array]>(
   'select provided_id, token_sealed from user_group where team_id = $1 and provided_id in (',
   '?',
@@ -34,6 +39,27 @@ interface Candidate extends ImportWish {
 
 /** One transaction for all of them; each is created whole, was there already, or is refused. */
 export async function importUserGroups(
+  database: Database,
+  actor: Actor,
+  wishes: readonly ImportWish[],
+  now: number,
+): Promise<ImportOutcome[]> {
+  const outcomes = await importNew(database, actor, wishes, now)
+  const brought = wishes.filter(({ tokenHash }, index) => tokenHash && outcomes[index] === 'already_there')
+  if (brought.length === 0) return outcomes
+  const rows = await database.look(() => runMany(hashesThere, [actor.teamId], providedIds(brought)))
+  const there = new Map(rows.map(([providedId, hash]) => [providedId, text(hash)]))
+  const disagrees = ({ providedId, tokenHash }: ImportWish) => {
+    const hash = there.get(providedId)
+    return tokenHash !== undefined && hash !== undefined && hash !== text(tokenHash)
+  }
+  return wishes.map((wish, index) => {
+    const outcome = outcomes[index] as ImportOutcome
+    return outcome === 'already_there' && disagrees(wish) ? thereWithAnother() : outcome
+  })
+}
+
+async function importNew(
   database: Database,
   actor: Actor,
   wishes: readonly ImportWish[],
@@ -193,5 +219,12 @@ function tokenTaken(): ServiceError {
   return new ServiceError('conflict', {
     field: 'token',
     message: 'token is not free: it is, or was, a token of somebody else; leave it out to have one made',
+  })
+}
+
+function thereWithAnother(): ServiceError {
+  return new ServiceError('conflict', {
+    field: 'token',
+    message: 'the user group is there already, with another token; it was left as it is',
   })
 }

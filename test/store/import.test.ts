@@ -59,6 +59,18 @@ for (const engine of engines)
       assert.deepEqual(await team.userGroups.importBatch([], noon), [])
     })
 
+    it('refuses another token for a group that is there, and only that', async () => {
+      const team = await on.newTeam()
+      const { token: former } = await team.make('acme')
+      const current = await team.rotate(former)
+      const make = () => assert.fail('it was made')
+      const wishes = [current, former, 'a-token-nobody-has-yet', undefined].map((token) => {
+        return { providedId: 'acme', make, tokenHash: token === undefined ? undefined : on.service.tokens.hash(token) }
+      })
+      const outcomes = inWords(await team.userGroups.importBatch(wishes, noon))
+      assert.deepEqual(outcomes, ['already_there', 'conflict token', 'conflict token', 'already_there'])
+    })
+
     it('takes the first of several with the same id', async () => {
       const team = await on.newTeam()
       const wishes = times(3, (index) => importing(on, team, 'acme', { name: `Name ${index}` }))
