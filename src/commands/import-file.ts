@@ -1,6 +1,10 @@
 import { createReadStream, fstatSync, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
+import { withoutTokens } from '../tokens/format.ts'
+import { counted } from './counted.ts'
 import { parseCsvHeader } from './csv.ts'
 import { csvReader, type ReadRecord, readJsonLine } from './import-record.ts'
 import { type FileRecord, fileRecords } from './import-records.ts'
@@ -8,9 +12,15 @@ import { Importer } from './importer.ts'
 import { progressBar } from './progress-bar.ts'
 import { Refusals } from './refusals.ts'
 import { unreadable } from './secret-input.ts'
-import { say } from './terminal.ts'
+import { explanation, say } from './terminal.ts'
 import { type FileFormat, fileFields } from './user-group-file.ts'
+import { visible } from './visible.ts'
 import { teamNamed } from './with-service.ts'
+
+/** Npm may pass the same one on twice, so all of them are heard until it has stopped. */
+const endings = ['SIGINT', 'SIGTERM'] as const
+/** Enough to see what is wrong with a file. */
+const mostIgnored = 20
 
 interface ImportOptions {
   team: number
@@ -26,11 +36,15 @@ export async function importFile(service: Service, file: string, { team, format,
   const bar = progressBar('Importing', (bytes) => `${(bytes / 1e6).toFixed(1)} MB`)
   const importer = new Importer(service, id, refusals)
   let done = 0
-  const records = fileRecords(chunksOf(file), format, (bytes) => {
+  const input = chunksOf(file)
+  const records = fileRecords(input, format, (bytes) => {
     done += bytes
   })
+  const endBy = (signal: NodeJS.Signals) => input.destroy(endedBy(signal))
+  for (const signal of endings) process.on(signal, endBy)
+  const ignored = new Set<string>()
   try {
-    const read = format === 'csv' ? await readerOf(records) : readJsonLine
+    const read = format === 'csv' ? await readerOf(records) : noting(ignored)
     for await (const record of records) {
       await importer.take(record, read)
       if (importer.isIdle) bar.show(done, Math.max(from.size, done))
@@ -38,10 +52,14 @@ export async function importFile(service: Service, file: string, { team, format,
     await importer.end()
     bar.show(done, done)
   } catch (error) {
-    throw ['open', 'read'].includes((error as NodeJS.ErrnoException).syscall ?? '') ? unreadable(file, error) : error
+    await importer.settled()
+    const isReading = ['open', 'read'].includes((error as NodeJS.ErrnoException).syscall ?? '')
+    throw halfWay(isReading ? unreadable(file, error) : error, importer.summary.created)
   } finally {
+    for (const signal of endings) process.off(signal, endBy)
     bar.end()
     await refusals.end()
+    tellIgnored([...ignored])
   }
   return importer.summary
 }
@@ -53,14 +71,42 @@ async function statsOf(file: string): Promise<Stats> {
   })
 }
 
-function chunksOf(file: string): AsyncIterable<Uint8Array> {
+function chunksOf(file: string): Readable {
   return file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 256 * 1024 })
 }
 
 async function readerOf(records: AsyncGenerator<FileRecord>): Promise<ReadRecord> {
   const { value } = await records.next()
   const columns = parseCsvHeader(value?.text ?? '')
-  const unknown = columns.filter((column) => !fileFields.some((field) => field === column))
-  if (unknown.length > 0) say(`Not a field of a user group, and ignored: ${unknown.join(', ')}.`)
+  tellIgnored(columns.filter(isUnknown))
   return csvReader(columns)
+}
+
+/** A line may have any fields: those that are none of ours are told at the end. */
+function noting(ignored: Set<string>): ReadRecord {
+  return (text) => {
+    const record = readJsonLine(text)
+    for (const field of Object.keys(record).filter(isUnknown)) if (ignored.size < mostIgnored) ignored.add(field)
+    return record
+  }
+}
+
+function isUnknown(name: string): boolean {
+  return !fileFields.some((field) => field === name)
+}
+
+function tellIgnored(names: readonly string[]): void {
+  if (names.length > 0) say(`Not a field of a user group, and ignored: ${visible(withoutTokens(names.join(', ')))}.`)
+}
+
+function endedBy(signal: NodeJS.Signals): OperatorError {
+  return new OperatorError(`The import was ended by ${signal}.`, 'No line was imported by half.')
+}
+
+/** Whoever runs it again need not begin anew. */
+function halfWay(error: unknown, created: number): unknown {
+  if (created === 0) return error
+  const { sentence, remedy } = explanation(error)
+  const far = `${counted(created, 'user group')} created so far: run it again, and it goes on with the rest.`
+  return new OperatorError(sentence, `${remedy} ${far}`, error)
 }

@@ -9,6 +9,7 @@ import type { ImportWish } from '../store/store.ts'
 import { hasRightChecksum } from '../tokens/format.ts'
 import type { Tokens } from '../tokens/tokens.ts'
 import { GetOrCreateIn } from '../user-groups/schema.ts'
+import { counted } from './counted.ts'
 import { parseCsvRecord } from './csv.ts'
 
 const ImportIn = Type.Object({
@@ -37,7 +38,7 @@ export function csvReader(columns: readonly string[]): ReadRecord {
     const cells = parseCsvRecord(text)
     if (cells === undefined) throw invalidRecord('The record has quotes in the wrong places.')
     if (cells.length !== columns.length)
-      throw invalidRecord(`The record has ${cells.length} cells, and the header ${columns.length}.`)
+      throw invalidRecord(`The record has ${counted(cells.length, 'cell')}, and the header ${columns.length}.`)
     const fields = columns
       .map((column, index) => [column, cells[index] ?? ''] as const)
       .filter(([, cell]) => cell !== '')
@@ -47,7 +48,8 @@ export function csvReader(columns: readonly string[]): ReadRecord {
 
 function cellValue(column: string, cell: string): unknown {
   if (column === 'mapping' || column === 'properties') return parsed(cell, column)
-  if (column === 'disabled' && /^(true|false)$/.test(cell)) return cell === 'true'
+  // In whatever case: spreadsheets write TRUE.
+  if (column === 'disabled' && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === 'true'
   return cell
 }
 

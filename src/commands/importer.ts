@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { Service } from '../service.ts'
-import type { ImportOutcome, ImportWish } from '../store/store.ts'
+import type { ImportWish } from '../store/store.ts'
 import { invalidRecord, type ReadRecord, wishFor } from './import-record.ts'
 import type { FileRecord } from './import-records.ts'
 import type { Refusals } from './refusals.ts'
@@ -27,7 +27,7 @@ export class Importer {
 
   /** Between two batches. */
   get isIdle(): boolean {
-    return this.#batch.wishes.length === 0
+    return this.#batch.isEmpty
   }
 
   async take({ line, text, problem }: FileRecord, read: ReadRecord): Promise<void> {
@@ -37,7 +37,8 @@ export class Importer {
       const wish = wishFor(record, this.#service.tokens, this.#teamId, this.#now)
       this.#batch.add(line, wish, Object.keys(record.mapping ?? {}).length, text.length)
     } catch (error) {
-      this.#refuse(line, error)
+      if (!(error instanceof ServiceError)) throw error
+      this.#batch.refusals.push([line, error])
     }
     if (this.#batch.isFull) await this.#store()
   }
@@ -47,13 +48,21 @@ export class Importer {
     await this.#storing
   }
 
+  /** When it stops half-way: what was begun is counted too. */
+  async settled(): Promise<void> {
+    await this.#storing.catch(() => {})
+  }
+
   async #store(): Promise<void> {
     await this.#storing
-    const { lines, wishes } = this.#batch
+    const { lines, wishes, refusals } = this.#batch
     const { userGroups } = this.#service.store.forTeam(this.#teamId, null)
     const stored = userGroups.importBatch(wishes, this.#now)
     this.#storing = stored.then((outcomes) => {
-      for (const [index, outcome] of outcomes.entries()) this.#count(outcome, lines[index])
+      for (const [index, outcome] of outcomes.entries())
+        if (outcome instanceof ServiceError) refusals.push([lines[index] ?? 0, outcome])
+        else this.summary[outcome] += 1
+      this.#refuse(refusals)
     })
     // It is awaited with the next batch; until then a failure is nobody's.
     this.#storing.catch(() => {})
@@ -61,21 +70,19 @@ export class Importer {
     this.#now = this.#service.clock.now()
   }
 
-  #count(outcome: ImportOutcome, line = 0): void {
-    if (outcome instanceof ServiceError) this.#refuse(line, outcome)
-    else this.summary[outcome] += 1
-  }
-
-  #refuse(line: number, error: unknown): void {
-    if (!(error instanceof ServiceError)) throw error
-    this.summary.refused += 1
-    this.#refusals.add(line, error)
+  /** In the order of the file, whoever refused them. */
+  #refuse(refusals: Refusal[]): void {
+    this.summary.refused += refusals.length
+    for (const [line, error] of refusals.sort(([one], [other]) => one - other)) this.#refusals.add(line, error)
   }
 }
+
+type Refusal = [line: number, error: ServiceError]
 
 class Batch {
   readonly lines: number[] = []
   readonly wishes: ImportWish[] = []
+  readonly refusals: Refusal[] = []
   #mappingEntries = 0
   #characters = 0
 
@@ -86,9 +93,13 @@ class Batch {
     this.#characters += characters
   }
 
+  get isEmpty(): boolean {
+    return this.wishes.length + this.refusals.length === 0
+  }
+
   get isFull(): boolean {
     return (
-      this.wishes.length >= most.groups ||
+      this.wishes.length + this.refusals.length >= most.groups ||
       this.#mappingEntries >= most.mappingEntries ||
       this.#characters >= most.characters
     )

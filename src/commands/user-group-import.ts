@@ -24,7 +24,8 @@ CSV: a first line with the same names; mapping and properties as JSON in a cell,
 A token is one your customers use already: 16 to 255 visible ASCII characters, it stays valid. Without, one is made.
 
 A user group that is there already is left as it is, so an import that was interrupted can simply be run again.
-A line that is refused is reported with its number and changes nothing; then the exit status is 1.
+A line that is refused is reported with its number and changes nothing; then the exit status is 1. One that brings
+another token than its group has is refused too.
 ${example('ugs user-group import customers.csv --refused refused.jsonl')}`,
     )
     .action(async (file: string, options: ImportOptions, command: Command) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { mintToken } from '../../src/tokens/format.ts'
-import { engines } from '../support/engines.ts'
+import { type Engine, engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { rawCount } from '../support/raw-database.ts'
 import { assertQuiet, assertRefusal } from '../support/refusal.ts'
@@ -27,9 +27,14 @@ for (const engine of engines)
       const team = await terminal.newTeam()
       const token = 'token-of-another-system-1'
       const acme = { user_group_id: 'acme', name: 'Acme', mapping: { sales: 'acme-db' }, properties: { n: [1, null] } }
-      const lines = [{ ...acme, token }, { user_group_id: 'zeta', disabled: true }, { user_group_id: 'beta' }]
+      const lines = [
+        { ...acme, token },
+        { user_group_id: 'zeta', disabled: true },
+        { user_group_id: 'beta', Token: 1 },
+      ]
       const first = await importing(jsonLines(lines), ...team)
       assert.deepEqual([first.code, first.summary], [0, { created: 3, already_there: 0, refused: 0 }])
+      assert.equal(first.stderr, 'Not a field of a user group, and ignored: Token.\n')
       const groups = await terminal.json('user-group', 'list', ...team)
       assert.deepEqual(
         groups.map(({ provided_id, name, disabled }: Record<string, unknown>) => [provided_id, name, disabled]),
@@ -111,9 +116,10 @@ for (const engine of engines)
       assert.deepEqual(await ids(ours), ['b'])
     })
 
-    it('refuses a token that another group has or had, whoever that is, and does not say', async () => {
+    it('refuses a token that another group has or had, whoever that is, and another one for a group that is there', async () => {
       const [ours, theirs] = [await terminal.newTeam(), await terminal.newTeam()]
       const [taken, former, free] = ['current-token-of-others', 'former-token-of-others', 'a-token-nobody-has-yet']
+      const another = 'another-token-nobody-has'
       await terminal.importLines(
         theirs,
         { user_group_id: 'one', token: taken },
@@ -123,22 +129,30 @@ for (const engine of engines)
       const lines = [
         { user_group_id: 'a', token: taken },
         { user_group_id: 'b', token: former, mapping: { sales: 'db' } },
+        { user_group_id: 7 },
         { user_group_id: 'b', token: free, name: 'The second line of b' },
         { user_group_id: 'c', token: free },
+        { user_group_id: 'b', token: another },
+        { user_group_id: 'b', token: free },
       ]
       const refused = terminal.file(`refused of ${ours[1]}`)
       const ended = await importing(jsonLines(lines), ...ours, '--refused', refused)
-      assert.deepEqual([ended.code, ended.summary], [1, { created: 1, already_there: 0, refused: 3 }])
-      assertQuiet(ended, [taken, former, free])
+      assert.deepEqual([ended.code, ended.summary], [1, { created: 1, already_there: 1, refused: 5 }])
+      assertQuiet(ended, [taken, former, free, another])
       const reasons = readFileSync(refused, 'utf8')
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line))
       assert.deepEqual(
-        reasons.map(({ line, code, field }) => [line, code, field]).sort(),
-        [1, 2, 4].map((line) => [line, 'conflict', 'token']),
+        reasons.map(({ line, code, field }) => [line, code, field]),
+        [1, 2, 3, 5, 6].map((line) =>
+          line === 3 ? [3, 'invalid_request', 'user_group_id'] : [line, 'conflict', 'token'],
+        ),
+        'in the order of the file',
       )
-      assert.equal(new Set(reasons.map(({ message }) => message)).size, 1)
+      const messages = new Map(reasons.map(({ line, message }) => [line, message]))
+      assert.equal(new Set([1, 2, 5].map((line) => messages.get(line))).size, 1)
+      assert.match(messages.get(6), /is there already, with another token/)
       const [group] = await terminal.json('user-group', 'list', ...ours)
       assert.deepEqual([group.provided_id, group.name, group.mapping], ['b', 'The second line of b', {}])
       assert.equal((await verify(free, ours)).active, true)
@@ -170,16 +184,17 @@ for (const engine of engines)
       const csv = [
         '\ufeffuser_group_id,mapping,"name",colour,properties,disabled',
         'plain,,,red,,',
-        '"quoted, ""so""","{""sales"":\r\n ""db""}","Ünï ""code""",,"{""a"":1}",true',
-        'too,few',
+        '"quoted, ""so""","{""sales"":\r\n ""db""}","Ünï ""code""",,"{""a"":1}",TRUE',
+        'few',
         'a"b,,,,,',
         'odd,,,,,maybe',
-        ' spaces ,,,,,false',
+        ' spaces ,,,,,False',
         '"left open,,,,,',
       ]
       const { code, summary, stderr } = await importing(csv.join('\r\n'), ...team, '--format', 'csv')
       assert.deepEqual([code, summary], [1, { created: 3, already_there: 0, refused: 4 }])
       assert.match(stderr, /ignored: colour/)
+      assert.match(stderr, /^line 5: The record has 1 cell, and the header 6\.$/m)
       const groups = await terminal.json('user-group', 'list', ...team)
       assert.deepEqual(
         groups.map(({ provided_id, name, mapping, properties, disabled }: Record<string, unknown>) => [
@@ -285,3 +300,20 @@ for (const engine of engines)
       assert.equal(await rawCount(terminal.environment, `user_group where team_id = ${team[1]}`), 0)
     })
   })
+
+describe('ugs user-group import', () => {
+  const terminal = atTerminal(engines[0] as Engine)
+
+  it('says how far it came when it is told to end, and that it can go on', async () => {
+    const ended = spawnUgs(terminal.environment, 'user-group', 'import', '-', ...(await terminal.newTeam()))
+    const printed = Promise.all([ended.stdout.toArray(), ended.stderr.setEncoding('utf8').toArray()])
+    ended.stdin.write(jsonLines(times(1_500, (index) => ({ user_group_id: `group ${index}` }))))
+    await eventually('a batch is stored', async () => (await rawCount(terminal.environment, 'user_group')) > 0)
+    ended.kill('SIGTERM')
+    const [code] = await once(ended, 'close')
+    const stderr = (await printed)[1].join('')
+    const far = /No line was imported by half\. 1000 user groups created so far: run it again, and it goes on/
+    assertRefusal({ code, stdout: '', stderr }, /The import was ended by SIGTERM/, far)
+    assert.equal(await rawCount(terminal.environment, 'user_group'), 1_000)
+  })
+})

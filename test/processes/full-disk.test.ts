@@ -4,10 +4,11 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { runCommand } from '../support/command.ts'
+import { runCommand, startReading } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
 import { Premises } from '../support/premises.ts'
 import { assertRefusal } from '../support/refusal.ts'
+import { times } from '../support/times.ts'
 
 const [sqlite = assert.fail()] = engines
 
@@ -16,14 +17,14 @@ describe('a ugs command on a SQLite database whose disk is full', () => {
   let isMounted: boolean
   before(() => {
     disk = mkdtempSync(join(tmpdir(), 'ugs-full-'))
-    isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]).status === 0
+    isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=5m', 'tmpfs', disk]).status === 0
   })
   after(() => {
     if (isMounted) spawnSync('umount', ['--lazy', disk])
     rmSync(disk, { recursive: true })
   })
 
-  it('says to make room, and works once there is some', async (t) => {
+  it('says to make room, works once there is some, and how far an import came', async (t) => {
     if (!isMounted) return t.skip('only root can mount a small disk')
     const premises = await Premises.open(t, sqlite, { DATABASE_URL: `sqlite:${join(disk, 'test.db')}` })
     const { caller } = await premises.start()
@@ -36,5 +37,8 @@ describe('a ugs command on a SQLite database whose disk is full', () => {
     assertRefusal(await rename(), /disk is full/, /Make room on the disk/)
     rmSync(ballast)
     assert.equal((await rename()).code, 0)
+    const groups = times(20_000, (index) => `{"user_group_id":"group ${index}"}\n`).join('')
+    const importing = await startReading(groups, premises.environment, 'user-group', 'import', '-').ended
+    assertRefusal(importing, /disk is full/, /Make room on the disk.* \d+000 user groups created so far: run it again/)
   })
 })
