@@ -29,5 +29,5 @@ function detailIn({ name, provided_id, scopes, fields = [], ...more }: Shown): s
     strict !== undefined && `strict_mapping ${strict ? 'on' : 'off'}`,
     grace !== undefined && `old token valid ${grace} s longer`,
   ]
-  return said.filter(Boolean).join('; ')
+  return said.filter(Boolean).join('; ') || '-'
 }

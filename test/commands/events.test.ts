@@ -34,14 +34,14 @@ for (const engine of engines)
       const { stdout } = await terminal.run('events', ...team, '--limit', '1')
       assert.match(
         stdout,
-        /^ID +AT +KIND +SUBJECT +BY +DETAIL\n250 +\d{4}\S+Z +user_group\.created +group 249 +the terminal\n$/,
+        /^ID +AT +KIND +SUBJECT +BY +DETAIL\n250 +\d{4}\S+Z +user_group\.created +group 249 +the terminal +-\n$/,
       )
       await rawSql(
         terminal.environment,
         `update event set api_token = 'the terminal' where team_id = ${team[1]} and id = 250`,
       )
       const forged = await terminal.run('events', ...team, '--limit', '1')
-      assert.match(forged.stdout, /group 249 +token "the terminal"\n$/, 'an API token of that name is told apart')
+      assert.match(forged.stdout, /group 249 +token "the terminal" +-\n$/, 'an API token of that name is told apart')
       assertRefusal(await terminal.run('events', '--team', '99'), /no team 99/, /ugs team list/)
     })
 
@@ -143,7 +143,7 @@ describe('ugs events', () => {
     assert.deepEqual(await shown('--user-group', 'acme', '--limit', '1', '--kind', 'user_group.created'), [
       '1 | user_group.created | acme | the terminal | disabled',
     ])
-    assert.deepEqual(await shown('--by', '7'), ['2 | user_group.created | globex | token "ci" (7)'])
+    assert.deepEqual(await shown('--by', '7'), ['2 | user_group.created | globex | token "ci" (7) | -'])
     assert.deepEqual(await shown('--kind', 'team.updated'), ['5 | team.updated | - | the terminal | strict_mapping on'])
     assert.deepEqual(await shown('--user-group', 'nobody'), [])
   })
