@@ -80,10 +80,9 @@ function isOf(type: string | undefined, value: unknown): boolean {
 }
 
 /** A string by the rules of its schema; its characters are code points. */
-export function isText(
-  { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern }: FieldSchema,
-  text: string,
-): boolean {
+export function isText(schema: FieldSchema, text: string): boolean {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema
+  if (schema.enum !== undefined) return schema.enum.includes(text)
   const { length } = [...text]
   return length >= minLength && length <= maxLength && (pattern === undefined || new RegExp(pattern, 'u').test(text))
 }
