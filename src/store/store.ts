@@ -152,7 +152,7 @@ export interface EventQuery extends Partial<PageQuery<number>> {
   limit: number
   /** By default the oldest come first. */
   order?: 'asc' | 'desc'
-  /** Its id, or one it had then or was given. */
+  /** By the id it had then, or was given. */
   userGroup?: string
   kind?: EventKind
   apiTokenId?: number
