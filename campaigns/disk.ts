@@ -60,8 +60,8 @@ export const disk: Campaign = {
       rewrites: [
         {
           file: 'store/sqlite.ts',
-          find: '(connection, new FilesInPlace(',
-          replace: '(connection, ((file) => new FilesInPlace(file))(',
+          find: 'new FilesInPlace(path, index, log)',
+          replace: 'new FilesInPlace(path, index)',
         },
       ],
     },

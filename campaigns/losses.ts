@@ -20,6 +20,10 @@ export const losses: readonly Loss[] = [
     inflict: (path) => moveAway(`${path}-wal`),
   },
   {
+    name: 'its index moved away',
+    inflict: (path) => moveAway(`${path}-shm`),
+  },
+  {
     name: 'another database in its place',
     inflict(path) {
       const putBack = moveAway(path)

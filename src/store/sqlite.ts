@@ -53,13 +53,16 @@ class Sqlite implements Database {
   readonly #writes: SqliteWrites
   readonly #walIndex: WalIndex
   readonly #files: FilesInPlace
+  readonly #index: FilesInPlace
 
   /** The connection has read something before: then the files beside the database are there. */
   constructor(connection: SqliteConnection, path: string) {
     this.#connection = connection
     this.#walIndex = new WalIndex(path)
-    this.#files = new FilesInPlace(path)
-    this.#writes = new SqliteWrites(connection, new FilesInPlace(path, `${path}-wal`))
+    const [log, index] = [`${path}-wal`, `${path}-shm`]
+    this.#index = new FilesInPlace(index)
+    this.#files = new FilesInPlace(path, index)
+    this.#writes = new SqliteWrites(connection, new FilesInPlace(path, index, log))
   }
 
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
@@ -126,7 +129,8 @@ class Sqlite implements Database {
 
   async close(): Promise<void> {
     await this.#writes.drained()
-    this.#connection.close()
+    // By an index that the others do not share it would take the log away, with what they have committed since.
+    if (this.#index.areAllThere()) this.#connection.close()
   }
 
   #answer(questions: readonly Question[]): void {

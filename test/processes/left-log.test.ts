@@ -39,6 +39,18 @@ it('a SQLite database that may not be looked at is not taken for a missing one',
   assert.deepEqual([code, /^BAD +database/m.test(stdout)], [1, true], stdout)
 })
 
+it('a SQLite database whose index is deleted is served no more, and keeps what others then commit', async (t) => {
+  const premises = await Premises.open(t, sqlite)
+  const service = await premises.start()
+  const { token } = (await service.caller.getOrCreate('acme')).body.user_group
+  rmSync(`${sqlitePath(premises.environment)}-shm`)
+  assert.equal((await runCommand(premises.environment, 'team', 'create', 'Of another process')).code, 0)
+  assert.equal((await service.caller.getOrCreate('acme')).status, 503)
+  await service.stop()
+  assert.match((await runCommand(premises.environment, 'team', 'list')).stdout, /Of another process/)
+  assert.equal((await (await premises.start()).caller.getOrCreate('acme')).body.user_group.token, token)
+})
+
 describe('a SQLite database of which only the log is left', () => {
   it('is neither started nor worked on, and nothing of it is touched: put back, it is whole', async (t) => {
     const { premises, path, token, files } = await withLogAlone(t)

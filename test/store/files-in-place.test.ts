@@ -43,6 +43,18 @@ describe('a SQLite database whose files go astray while it is open', () => {
     assert.equal((await team.make('acme')).created, false)
   })
 
+  it('neither reads nor writes while its index is elsewhere, by which processes know of each other', async () => {
+    const team = await on.newTeam()
+    const { token } = await team.make('acme')
+    const index = `${path()}-shm`
+    renameSync(index, `${index}.moved`)
+    await assert.rejects(team.verify(token), unavailable)
+    await assert.rejects(team.make('another'), unavailable)
+    assert.equal(on.service.store.version(), undefined, 'nothing may be answered from memory')
+    renameSync(`${index}.moved`, index)
+    assert.equal((await team.make('another')).created, true, 'it was not even tried')
+  })
+
   it('acknowledges no write while its log is elsewhere', async () => {
     const team = await on.newTeam()
     const log = `${path()}-wal`
