@@ -21,8 +21,8 @@ export const crash: Campaign = {
       rewrites: [
         {
           file: 'store/postgres-pool.ts',
-          find: "'on', false) where current_setting('synchronous_commit') = 'off'",
-          replace: "'off', false)",
+          find: "coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on')",
+          replace: "'off'",
         },
       ],
     },

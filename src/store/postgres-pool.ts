@@ -10,8 +10,9 @@ import type { Check } from './sqlite-fitness.ts'
 
 const patience = 5_000
 
-// Asynchronous commits, set for a database or a user, would be ours too, and what was acknowledged could be lost. All else
-// waits for the disk. The name is that of no other connection, to this server or another.
+// Asynchronous commits, set for a server, a database or a user, would be ours too, and what was acknowledged could be lost.
+// All else waits for the disk, and is kept as it is: a server may be told to reload its settings at any time. The name is
+// that of no other connection, to this server or another.
 //
 // Every row is looked up by an index. PostgreSQL would rather read all rows where it expects few, and tables grow faster
 // than it counts; or where it expects to come across one of many soon, and there may be none. So it gets no choice. To
@@ -25,7 +26,7 @@ const prepareSession = `
   set enable_hashjoin = off;
   set enable_mergejoin = off;
   set jit = off;
-  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';
+  select set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false);
   select set_config('ugs.connection', gen_random_uuid()::text, false)`
 
 export interface PostgresOptions {

@@ -19,6 +19,15 @@ describe('whatever the owner of a PostgreSQL database has set for it', () => {
     assert.equal(await ownSynchronousCommit(t, 'remote_apply'), 'remote_apply')
   })
 
+  it('what a commit waits for stays so while the server is told to reload its settings', async (t) => {
+    const { environment, remove } = await postgres.freshDatabase()
+    t.after(remove)
+    const pool = await openPool(environment.DATABASE_URL, {})
+    t.after(() => pool.end())
+    const { rows } = await pool.query(`select source from pg_settings where name = 'synchronous_commit'`)
+    assert.deepEqual(rows, [{ source: 'session' }], 'a reload changes what the session has not set itself')
+  })
+
   for (const level of ['repeatable read', 'serializable'])
     it(`who has waited for another sees what that one did, where ${level} is the default`, async (t) => {
       const environment = await databaseWith(t, `default_transaction_isolation = '${level}'`)
