@@ -36,7 +36,7 @@ export interface Actor {
   by: AuditEvent['by']
 }
 
-const waitForTurn = sql`
+export const waitForTurn = sql`
   insert into event_position (team_id, last) values ($1, 0)
   on conflict (team_id) do update set last = event_position.last`
 

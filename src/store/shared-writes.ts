@@ -1,5 +1,6 @@
 import type { NewEvent } from '../events/event.ts'
 import { nextQuery, type Query, type Row, type Statement, type Work } from './database.ts'
+import { waitForTurn } from './events.ts'
 import type { Asked } from './shared-reads.ts'
 
 export interface SharedWrite {
@@ -68,7 +69,13 @@ export function* performTogether(
   for (;;) {
     const open = members.filter(({ query }) => query !== undefined)
     if (open.length === 0) break
-    const asked = [...Map.groupBy(open, ({ query }) => query?.statement)]
+    const busy = open.filter(({ query }) => query?.statement !== waitForTurn)
+    if (busy.length === 0) {
+      yield { statement: waitForTurn, questions: teamsOf(members).map((teamId) => [teamId]) }
+      for (const member of open) member.advance([])
+      continue
+    }
+    const asked = [...Map.groupBy(busy, ({ query }) => query?.statement)]
     asked.sort(([one], [other]) => alphabetically(one?.text ?? '', other?.text ?? ''))
     for (const [statement, askers] of asked) {
       if (statement === undefined) continue
@@ -80,6 +87,18 @@ export function* performTogether(
   return () => {
     for (const { settle } of members) settle()
   }
+}
+
+/**
+ * Those of whom something has happened, and those whose turn is waited for. Whoever waits for one of them does so last, and
+ * for all of them in the order of their events: with one team held and the other wanted, two transactions would deadlock.
+ */
+function teamsOf(members: readonly Member[]): number[] {
+  const teams = members.flatMap(({ query, events }) => [
+    ...events.map(({ teamId }) => teamId),
+    ...(query === undefined ? [] : [query.values[0] as number]),
+  ])
+  return [...new Set(teams)].sort((one, other) => one - other)
 }
 
 /** What returns what it changed, and returns nothing, has changed nothing. */

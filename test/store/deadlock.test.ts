@@ -5,9 +5,37 @@ import { openService } from '../../src/service.ts'
 import { engines } from '../support/engines.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { onPostgres } from '../support/postgres-client.ts'
-import { storeOn, type TestTeam, teamOn } from '../support/store.ts'
+import { noon, storeOn, type TestTeam, teamOn } from '../support/store.ts'
 
 const [, postgres = assert.fail()] = engines
+
+describe('processes that create groups of the same two teams on PostgreSQL', () => {
+  const on = storeOn(postgres)
+
+  it('do not deadlock where one of the teams is strict about its mappings', async (t) => {
+    const other = await openService(readConfig(on.database.environment))
+    t.after(() => other.store.close())
+    const [first, strict] = [await on.newTeam(), await on.newTeam()]
+    await first.make('there')
+    await strict.schemas.add({ id: 'sales', name: 'Sales' }, noon)
+    const source = { id: 'ds_1', schemaId: 'sales', providedId: 'db', name: 'DB', kind: null, connection: null }
+    await strict.dataSources.add(source, noon)
+    await strict.settings.update({ strictMapping: true }, noon)
+    const commits = () => on.service.store.stats().commits + other.store.stats().commits
+    const before = commits()
+    await onPostgres(on.database.environment.DATABASE_URL, async (third) => {
+      await third.query('begin')
+      await third.query('update event_position set last = last where team_id = $1', [first.teamId])
+      const plain = [first, strict].map(({ teamId }) => teamOn(other, teamId, 'tests').make('plain'))
+      await lockWaits(on, 1)
+      const mapped = [strict.make('mapped', { mapping: { sales: 'db' } }), first.make('beside it')]
+      await lockWaits(on, 2)
+      await third.query('rollback')
+      await Promise.all([...plain, ...mapped])
+    })
+    assert.equal(commits() - before, 2, 'they could not go together')
+  })
+})
 
 describe('processes that create the same group and rotate the same token on PostgreSQL', () => {
   const on = storeOn(postgres)
