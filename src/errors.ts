@@ -43,7 +43,7 @@ export const catalogue = {
   internal: { status: 500, message: 'The service failed; report the request_id to its operator.' },
   unavailable: {
     status: 503,
-    message: 'The service cannot reach its database; try again as the Retry-After header says.',
+    message: 'The service cannot use its database now; try again as the Retry-After header says.',
   },
 } as const satisfies Record<string, { status: number; message: string }>
 

@@ -9,6 +9,7 @@ const second = 1_000
 const hour = 3_600 * second
 const day = 24 * hour
 const [sqlite = assert.fail()] = engines
+const silent = { forgot() {}, failed: assert.ifError }
 
 /** Time that passes only here, and leaves the database time enough for its work. */
 function passing(t: TestContext) {
@@ -31,7 +32,11 @@ describe('the history', () => {
     const pass = passing(t)
     let now = noon + 31 * day
     const service = { ...on.service, clock: { now: () => now } }
-    const stop = keepHistoryShort(service, 30, assert.ifError)
+    const forgotten: [count: number, before: number][] = []
+    const stop = keepHistoryShort(service, 30, {
+      forgot: (count, before) => forgotten.push([count, before]),
+      failed: assert.ifError,
+    })
     await pass(9 * second)
     assert.equal((await left()).length, 503, 'nobody waits for it at the start')
     await pass(second)
@@ -39,6 +44,10 @@ describe('the history', () => {
     now += second
     await pass(hour - 10 * second)
     assert.deepEqual(await left(), ['newest'])
+    assert.deepEqual(forgotten, [
+      [501, noon + day],
+      [1, noon + day + second],
+    ])
     stop()
     now += 100 * day
     await pass(2 * hour)
@@ -49,7 +58,7 @@ describe('the history', () => {
     const team = await on.newTeam()
     await team.make('kept', {}, noon)
     const pass = passing(t)
-    keepHistoryShort(on.service, 0, assert.ifError)
+    keepHistoryShort(on.service, 0, silent)
     await pass(2 * hour)
     assert.deepEqual(await team.trail(), ['user_group.created kept'])
   })
@@ -59,7 +68,7 @@ describe('the history', () => {
     const failure = new Error('no database')
     const store = { ...on.service.store, pruneHistory: () => Promise.reject(failure) }
     const told: unknown[] = []
-    t.after(keepHistoryShort({ ...on.service, store }, 1, (error) => told.push(error)))
+    t.after(keepHistoryShort({ ...on.service, store }, 1, { ...silent, failed: (error) => told.push(error) }))
     await pass(10 * second)
     assert.deepEqual(told, [failure])
     await pass(hour)

@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Logger, pino } from 'pino'
 import { buildApp } from '../app.ts'
+import { isoTime } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { keepHistoryShort } from '../history.ts'
 import { Metrics } from '../http/metrics.ts'
@@ -78,9 +79,12 @@ async function serveAsWorker(config: Config): Promise<void> {
 }
 
 function prune(service: Service, { eventRetentionDays }: Config, log: Logger): () => void {
-  return keepHistoryShort(service, eventRetentionDays, (error) =>
-    log.warn({ reason: explanation(error).sentence }, 'old events could not be deleted; trying again in an hour'),
-  )
+  return keepHistoryShort(service, eventRetentionDays, {
+    forgot: (count, before) =>
+      log.info({ count, before: isoTime(before) }, 'old events and rotated tokens were deleted'),
+    failed: (error) =>
+      log.warn({ reason: explanation(error).sentence }, 'old events could not be deleted; trying again in an hour'),
+  })
 }
 
 async function open(config: Config) {
