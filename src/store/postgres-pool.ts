@@ -8,7 +8,8 @@ import { postgresRemedyFor } from './postgres-remedies.ts'
 import { verifyingFully } from './postgres-url.ts'
 import type { Check } from './sqlite-fitness.ts'
 
-const patience = 5_000
+export const patience = 5_000
+export const mostConnections = 10
 
 // Asynchronous commits, set for a server, a database or a user, would be ours too, and what was acknowledged could be lost.
 // All else waits for the disk, and is kept as it is: a server may be told to reload its settings at any time. The name is
@@ -40,7 +41,7 @@ export async function openPool(url: string, options: PostgresOptions): Promise<p
   const pool = new pg.Pool({
     connectionString,
     Client: clientFor(connectionString, patience),
-    max: 10,
+    max: mostConnections,
     connectionTimeoutMillis: patience,
     statement_timeout: 10_000,
     query_timeout: 12_000,

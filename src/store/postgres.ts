@@ -18,6 +18,7 @@ import {
   type Work,
 } from './database.ts'
 import { writeEvents } from './events.ts'
+import { Places } from './places.ts'
 import { Conversation } from './postgres-conversation.ts'
 import {
   isLostConnection,
@@ -28,7 +29,7 @@ import {
   translate,
   UnknownOutcome,
 } from './postgres-errors.ts'
-import { connect, openPool, type PostgresOptions } from './postgres-pool.ts'
+import { connect, mostConnections, openPool, type PostgresOptions, patience } from './postgres-pool.ts'
 import { askServer } from './postgres-query.ts'
 import { type Asked, SharedReads } from './shared-reads.ts'
 import { performTogether, type SharedWrite } from './shared-writes.ts'
@@ -37,6 +38,8 @@ import { WriteQueue } from './write-queue.ts'
 const migrationLock = 7_264_910_358
 /** Times. Where one commit follows the other, asking for the version brings nothing, and cost a twelfth of such a mix. */
 const unaskedBehindChange = 16
+/** A transaction may wait for a row that another holds; these are left to reads, which wait for nobody. */
+const connectionsForReads = 2
 /** Milliseconds: more than a timer can wait for would be none. */
 const endless = 2 ** 31 - 1
 
@@ -46,6 +49,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 
 class Postgres implements Database {
   readonly #pool: pg.Pool
+  readonly #places = new Places(mostConnections - connectionsForReads, patience)
   readonly #sharedReads: SharedReads
   readonly #sharedWrites = new WriteQueue((writes) => this.#share(writes))
   #commits = 0
@@ -75,14 +79,14 @@ class Postgres implements Database {
     return perform(({ statement, values }) => this.read(statement, ...values), work(), [])
   }
 
-  write<T>(work: () => Work<T>, repeating: Repeating, patience?: number): Promise<T> {
+  write<T>(work: () => Work<T>, repeating: Repeating, answersWithin?: number): Promise<T> {
     const attempt = async (ask: Ask) => {
       const events: NewEvent[] = []
       const result = await perform(ask, work(), events)
       await perform(ask, writeEvents(events), [])
       return result
     }
-    return retrying(() => this.#transaction(repeating, attempt, patience))
+    return retrying(() => this.#transaction(repeating, attempt, answersWithin))
   }
 
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T> {
@@ -116,7 +120,7 @@ class Postgres implements Database {
 
   stats() {
     const { totalCount, idleCount, waitingCount } = this.#pool
-    const waiting = waitingCount + this.#sharedWrites.length
+    const waiting = waitingCount + this.#places.waiting + this.#sharedWrites.length
     return { commits: this.#commits, connections: totalCount, idle: idleCount, waiting }
   }
 
@@ -159,9 +163,22 @@ class Postgres implements Database {
     }
   }
 
-  async #transaction<T>(repeating: Repeating, work: (ask: Ask) => Promise<T>, patience?: number): Promise<T> {
-    const client = await connect(this.#pool)
-    const conversation = new Conversation(client, patience)
+  async #transaction<T>(repeating: Repeating, work: (ask: Ask) => Promise<T>, answersWithin?: number): Promise<T> {
+    await this.#places.take()
+    try {
+      return await this.#transact(await connect(this.#pool), repeating, work, answersWithin)
+    } finally {
+      this.#places.leave()
+    }
+  }
+
+  async #transact<T>(
+    client: pg.PoolClient,
+    repeating: Repeating,
+    work: (ask: Ask) => Promise<T>,
+    answersWithin: number | undefined,
+  ): Promise<T> {
+    const conversation = new Conversation(client, answersWithin)
     let broken: Error | undefined
     try {
       const result = await work(within(conversation))

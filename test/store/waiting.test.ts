@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { engines } from '../support/engines.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { sqlitePath } from '../support/raw-database.ts'
 import { noon, storeOn } from '../support/store.ts'
 import { times } from '../support/times.ts'
@@ -65,6 +66,20 @@ describe('while another transaction holds a user group on PostgreSQL', () => {
       await assert.rejects(Promise.race([renamed, waited]), { code: 'conflict', field: 'provided_id' })
     })
   })
+
+  it('changes of it wait, however many, and leave connections to those who only read', async () => {
+    const team = await on.newTeam()
+    const { token } = await team.make('held by another')
+    let changes: Promise<unknown> | undefined
+    await meanwhile(`select from user_group where provided_id = 'held by another' for update`, async () => {
+      changes = Promise.all(times(20, (index) => team.userGroups.update('held by another', { name: `${index}` }, noon)))
+      await lockWaits(on, 8)
+      const verified = await Promise.race([team.verify(token), pause(3_000, undefined, { ref: false })])
+      assert.equal(verified?.group.providedId, 'held by another')
+    })
+    await changes
+  })
+
   it('a rotation of its token waits, and what waited together with it goes on', async () => {
     const team = await on.newTeam()
     const { token } = await team.make('held')
