@@ -1,7 +1,7 @@
 import { type ApiToken, type Caller, isUsable, type NewApiToken, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
 import { after, type Soon } from '../soon.ts'
-import { type Database, run, shared, sql, type Work } from './database.ts'
+import { type Database, fragment, run, shared, sql, type Work } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
 import { page } from './page.ts'
 import type { ApiTokens, Page, PageQuery } from './store.ts'
@@ -16,25 +16,25 @@ type ApiTokenRow = [
   lastUsedAt: number | null,
 ]
 
+const columns = fragment`id, name, scopes, created_at, expires_at, revoked_at, last_used_at`
+
 const callerByHash = shared<[teamId: number, ...ApiTokenRow]>('bytea')`
-  select team_id, id, name, scopes, created_at, expires_at, revoked_at, last_used_at from api_token where hash = $1`
+  select team_id, ${columns} from api_token where hash = $1`
 
 const insertUnlessThere = sql<[id: number]>`
   insert into api_token (id, team_id, hash, name, scopes, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (hash) do nothing
   returning id`
 
-const ofTeam = sql<ApiTokenRow>`
-  select id, name, scopes, created_at, expires_at, revoked_at, last_used_at from api_token
-  where team_id = $1 order by id`
+const ofTeam = sql<ApiTokenRow>`select ${columns} from api_token where team_id = $1 order by id`
 
 const listAfter = sql<ApiTokenRow>`
-  select id, name, scopes, created_at, expires_at, revoked_at, last_used_at from api_token
+  select ${columns} from api_token
   where team_id = $1 and id > $2 and revoked_at is null order by id limit $3`
 
 const revoke = sql<ApiTokenRow>`
   update api_token set revoked_at = $3 where team_id = $1 and id = $2 and revoked_at is null
-  returning id, name, scopes, created_at, expires_at, revoked_at, last_used_at`
+  returning ${columns}`
 
 const noteUse = sql`
   update api_token set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`

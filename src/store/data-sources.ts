@@ -2,7 +2,7 @@ import type { DataSource, DataSourceChange, NewDataSource } from '../data-source
 import { ServiceError } from '../errors.ts'
 import type { EventDetail } from '../events/event.ts'
 import { withoutTokens } from '../tokens/format.ts'
-import { type DataSourceRow, dataSource } from './data-source-row.ts'
+import { type DataSourceRow, dataSource, dataSourceColumns } from './data-source-row.ts'
 import { type Database, isUniqueViolation, run, sql, type Work } from './database.ts'
 import { type Actor, fieldsOf, record, takeTurn } from './events.ts'
 import { ageOf, page } from './page.ts'
@@ -14,13 +14,13 @@ const insertUnlessThere = sql<DataSourceRow>`
     connection_sealed)
   values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)
   on conflict do nothing
-  returning id, provided_id, schema_id, name, kind, created_at, updated_at`
+  returning ${dataSourceColumns}`
 const listAfter = sql<DataSourceRow>`
-  select id, provided_id, schema_id, name, kind, created_at, updated_at from data_source
+  select ${dataSourceColumns} from data_source
   where team_id = $1 and (created_at, id) > ($2, $3) order by created_at, id limit $4`
 // A caller's own id never begins with ds_, so that each value names one data source at most.
 const byEitherId = sql<DataSourceRow>`
-  select id, provided_id, schema_id, name, kind, created_at, updated_at from data_source
+  select ${dataSourceColumns} from data_source
   where team_id = $1 and (id = $2 or provided_id = $2)`
 const update = sql<DataSourceRow>`
   update data_source set
@@ -32,7 +32,7 @@ const update = sql<DataSourceRow>`
     connection_sealed = coalesce($8, connection_sealed),
     updated_at = $9
   where team_id = $1 and id = $2
-  returning id, provided_id, schema_id, name, kind, created_at, updated_at`
+  returning ${dataSourceColumns}`
 const deleteSource = sql<[id: string]>`delete from data_source where team_id = $1 and id = $2 returning id`
 const countUses = sql<[count: number]>`
   select count(distinct user_group_id) from mapping_entry where team_id = $1 and data_source in ($2, $3)`

@@ -25,8 +25,17 @@ export interface Statement<R extends Row> {
   readonly [rowOf]?: R
 }
 
-export function sql<R extends Row = []>(text: TemplateStringsArray): Statement<R> {
-  return statementOf<R>(text.join('').trim())
+/** What several statements share of their text, such as a list of columns: written in the source, and never a value. */
+export interface Fragment {
+  readonly text: string
+}
+
+export function fragment(text: TemplateStringsArray): Fragment {
+  return { text: text.join('').trim() }
+}
+
+export function sql<R extends Row = []>(text: TemplateStringsArray, ...fragments: Fragment[]): Statement<R> {
+  return statementOf<R>(String.raw({ raw: text }, ...fragments.map((each) => each.text)).trim())
 }
 
 export function statementOf<R extends Row = []>(text: string): Statement<R> {
@@ -36,7 +45,7 @@ export function statementOf<R extends Row = []>(text: string): Statement<R> {
 
 /** A statement of which many with values of their own wait at the same time. */
 export function shared<R extends Row = []>(...types: readonly string[]) {
-  return (text: TemplateStringsArray): Statement<R> => ({ ...sql<R>(text), types })
+  return (...template: Parameters<typeof sql>): Statement<R> => ({ ...sql<R>(...template), types })
 }
 
 /** The same for a change of one row that tells whether it was made: it returns the column whose value is $1. */

@@ -1,6 +1,6 @@
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { AuditEvent, EventKind } from '../events/event.ts'
-import { type Database, sql, statementOf } from './database.ts'
+import { type Database, fragment, sql } from './database.ts'
 import { page } from './page.ts'
 import type { EventQuery, Events, Page } from './store.ts'
 
@@ -31,16 +31,16 @@ const stretch = 10_000
 const piece = 500
 
 // Of an event from before API tokens were recorded by their id, the name is all there is.
-const inPiece = `
+const inPiece = fragment`
   select id, at, kind, api_token, by_api_token_id, subject, renamed_to, detail from event
   where team_id = $1 and id between $2 and $3
     and (cast($4 as text) is null or (kind like 'user_group.%' and (subject = $4 or renamed_to = $4)))
     and (cast($5 as text) is null or kind = $5)
     and (cast($6 as bigint) is null or by_api_token_id = $6 or (by_api_token_id is null
-      and api_token = (select name from api_token where team_id = $1 and id = $6)))`.trim()
+      and api_token = (select name from api_token where team_id = $1 and id = $6)))`
 const listed = {
-  asc: statementOf<EventRow>(`${inPiece} order by id limit $7`),
-  desc: statementOf<EventRow>(`${inPiece} order by id desc limit $7`),
+  asc: sql<EventRow>`${inPiece} order by id limit $7`,
+  desc: sql<EventRow>`${inPiece} order by id desc limit $7`,
 }
 
 export class EventStore implements Events {

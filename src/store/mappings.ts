@@ -2,7 +2,7 @@ import type { DataSource } from '../data-sources/data-source.ts'
 import { ServiceError } from '../errors.ts'
 import { fieldPath } from '../json.ts'
 import type { Mapping } from '../user-groups/user-group.ts'
-import { type DataSourceRow, dataSource } from './data-source-row.ts'
+import { type DataSourceRow, dataSource, dataSourceColumns } from './data-source-row.ts'
 import { run, sql, type Value, type Work } from './database.ts'
 import { takeTurn } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
@@ -18,7 +18,7 @@ const strictness = sql<[strict: number]>`select strict_mapping from team where i
 
 const askedAtOnce = 8
 const byEitherId = sql<DataSourceRow>`
-  select id, provided_id, schema_id, name, kind, created_at, updated_at from data_source
+  select ${dataSourceColumns} from data_source
   where team_id = $1 and (id in ($2, $3, $4, $5, $6, $7, $8, $9) or provided_id in ($2, $3, $4, $5, $6, $7, $8, $9))`
 
 /** Keeps the entries of a group's mapping in step with the mapping itself, and a strict team to what exists. */

@@ -1,20 +1,22 @@
 import { ServiceError } from '../errors.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
-import { type Database, run, sql } from './database.ts'
+import { type Database, fragment, run, sql } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
 import { ageOf, page } from './page.ts'
 import type { Age, Page, PageQuery, Schemas } from './store.ts'
 
 type SchemaRow = [id: string, name: string, createdAt: number]
 
+const columns = fragment`id, name, created_at`
+
 const insertUnlessThere = sql<SchemaRow>`
   insert into data_schema (team_id, id, name, created_at) values ($1, $2, $3, $4)
   on conflict do nothing
-  returning id, name, created_at`
+  returning ${columns}`
 const listAfter = sql<SchemaRow>`
-  select id, name, created_at from data_schema
+  select ${columns} from data_schema
   where team_id = $1 and (created_at, id) > ($2, $3) order by created_at, id limit $4`
-const byId = sql<SchemaRow>`select id, name, created_at from data_schema where team_id = $1 and id = $2`
+const byId = sql<SchemaRow>`select ${columns} from data_schema where team_id = $1 and id = $2`
 const countUses = sql<[count: number]>`select count(*) from data_source where team_id = $1 and schema_id = $2`
 const deleteSchema = sql<[name: string]>`delete from data_schema where team_id = $1 and id = $2 returning name`
 

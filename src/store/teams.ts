@@ -2,22 +2,24 @@ import type { NewApiToken } from '../api-tokens/api-token.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import { addApiToken } from './api-tokens.ts'
-import { type Database, run, sql, type Work } from './database.ts'
+import { type Database, fragment, run, sql, type Work } from './database.ts'
 import { type Actor, fieldsOf, record } from './events.ts'
 import type { FirstTeam, TeamSettings, Teams } from './store.ts'
 
 type TeamRow = [id: number, name: string, strictMapping: number, createdAt: number]
 
+const columns = fragment`id, name, strict_mapping, created_at`
+
 const nextId = sql<[id: number]>`select coalesce(max(id), 0) + 1 from team`
 const insert = sql<TeamRow>`
   insert into team (id, name, strict_mapping, created_at) values ($1, $2, 0, $3)
-  returning id, name, strict_mapping, created_at`
-const all = sql<TeamRow>`select id, name, strict_mapping, created_at from team order by id`
-const byId = sql<TeamRow>`select id, name, strict_mapping, created_at from team where id = $1`
+  returning ${columns}`
+const all = sql<TeamRow>`select ${columns} from team order by id`
+const byId = sql<TeamRow>`select ${columns} from team where id = $1`
 
 const update = sql<TeamRow>`
   update team set name = coalesce($2, name), strict_mapping = coalesce($3, strict_mapping) where id = $1
-  returning id, name, strict_mapping, created_at`
+  returning ${columns}`
 const anyApiToken = sql<[id: number]>`select id from api_token where team_id = $1 limit 1`
 /** Of any team: whoever has it could do everything to the first one. */
 const tokenOfGroup = sql<[id: number]>`

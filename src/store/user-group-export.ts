@@ -2,13 +2,12 @@ import { type Database, sql } from './database.ts'
 import { page } from './page.ts'
 import type { Page, PageQuery, UserGroupWithToken } from './store.ts'
 import { userGroupRecord } from './user-group-list.ts'
-import type { RecordRow } from './user-group-statements.ts'
+import { type RecordRow, recordColumns } from './user-group-statements.ts'
 
 const countOfTeam = sql<[count: number]>`select count(*) from user_group where team_id = $1`
 
 const withTokensAfter = sql<[keyId: string, sealed: Uint8Array, ...RecordRow]>`
-  select token_key, token_sealed,
-    id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at
+  select token_key, token_sealed, ${recordColumns}
   from user_group where team_id = $1 and id > $2 order by id limit $3`
 
 export async function countUserGroups(database: Database, teamId: number): Promise<number> {

@@ -1,5 +1,5 @@
 import type { DataSourceRow } from './data-source-row.ts'
-import { shared, sharedChange, sql } from './database.ts'
+import { fragment, shared, sharedChange, sql } from './database.ts'
 
 export type UserGroupRow = [id: number, providedId: string, name: string, keyId: string, sealed: Uint8Array]
 
@@ -100,16 +100,17 @@ export type RecordRow = [
   tokenRotatedAt: number | null,
 ]
 
+export const recordColumns = fragment`
+  id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at`
+
 export const recordByProvidedId = sql<RecordRow>`
-  select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
-  where team_id = $1 and provided_id = $2`
+  select ${recordColumns} from user_group where team_id = $1 and provided_id = $2`
 
 export const eitherProvidedId = sql<[id: number]>`
   select id from user_group where team_id = $1 and provided_id in ($2, $3)`
 
 export const listAfter = sql<RecordRow>`
-  select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
-  where team_id = $1 and id > $2 order by id limit $3`
+  select ${recordColumns} from user_group where team_id = $1 and id > $2 order by id limit $3`
 
 /**
  * How many begin with a prefix, counted no further than a limit: by three indexes, so it costs as little as it counts.
@@ -125,7 +126,7 @@ export const countPrefix = sql<[count: number]>`
       where team_id = $1 and lower(name) >= $2 and lower(name) < $3 and name <> provided_id limit $4) as by_name)`
 
 export const listFewByPrefix = sql<RecordRow>`
-  select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
+  select ${recordColumns} from user_group
   where id in (
       select id from user_group where team_id = $1 and provided_id >= $2 and provided_id < $3
       union
@@ -138,7 +139,7 @@ export const listFewByPrefix = sql<RecordRow>`
 
 /** Looks at a stretch of the list, and at no more of it, for those that begin with a prefix. */
 export const listStretchByPrefix = sql<RecordRow>`
-  select id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at from user_group
+  select ${recordColumns} from user_group
   where team_id = $1 and id > $4 and id <= $5
     and ((lower(provided_id) >= $2 and lower(provided_id) < $3) or (lower(name) >= $2 and lower(name) < $3))
   order by id limit $6`
@@ -155,7 +156,7 @@ export const updateRecord = sql<RecordRow>`
     disabled = coalesce($7, disabled),
     updated_at = $8
   where team_id = $1 and provided_id = $2
-  returning id, provided_id, name, mapping, properties, disabled, created_at, updated_at, token_rotated_at`
+  returning ${recordColumns}`
 
 export const deleteGroup = sql<[id: number]>`
   delete from user_group where team_id = $1 and provided_id = $2 returning id`
