@@ -2,7 +2,7 @@ import type { DataSource } from '../data-sources/data-source.ts'
 import { ServiceError } from '../errors.ts'
 import { fieldPath } from '../json.ts'
 import type { Mapping } from '../user-groups/user-group.ts'
-import { type DataSourceRow, dataSource, dataSourceColumns } from './data-source-row.ts'
+import { type DataSourceRow, dataSource } from './data-source-row.ts'
 import { run, sql, type Value, type Work } from './database.ts'
 import { takeTurn } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
@@ -17,8 +17,8 @@ const deleteEntries = sql`delete from mapping_entry where user_group_id = $1`
 const strictness = sql<[strict: number]>`select strict_mapping from team where id = $1`
 
 const askedAtOnce = 8
-const byEitherId = sql<DataSourceRow>`
-  select ${dataSourceColumns} from data_source
+const idsThere = sql<[id: string, providedId: string | null]>`
+  select id, provided_id from data_source
   where team_id = $1 and (id in ($2, $3, $4, $5, $6, $7, $8, $9) or provided_id in ($2, $3, $4, $5, $6, $7, $8, $9))`
 
 /** Keeps the entries of a group's mapping in step with the mapping itself, and a strict team to what exists. */
@@ -29,18 +29,26 @@ export function* replaceEntries(teamId: number, groupId: number, mapping: Mappin
 
 export function* addEntries(teamId: number, groupId: number, mapping: Mapping): Work<void> {
   if (Object.keys(mapping).length === 0) return
-  const [strict] = yield* run(strictness, teamId)
-  if (strict?.[0] === 1) {
-    yield* takeTurn(teamId)
-    yield* refuseUnknown(teamId, mapping)
-  }
+  const [refusal] = yield* mappingRefusals(teamId, [mapping])
+  if (refusal !== undefined) throw refusal
   yield* addManyEntries(teamId, [{ id: groupId, mapping }])
 }
 
-function* refuseUnknown(teamId: number, mapping: Mapping): Work<void> {
-  const known = yield* resolve(teamId, mapping)
-  const unknown = Object.keys(mapping).find((schemaId) => !known.has(schemaId))
-  if (unknown !== undefined) throw unknownSource(unknown)
+/** For each mapping of a strict team why it is refused, or undefined; nothing for a team that is not strict. */
+export function* mappingRefusals(
+  teamId: number,
+  mappings: readonly Mapping[],
+): Work<readonly (ServiceError | undefined)[]> {
+  const values = new Set(mappings.flatMap((mapping) => Object.values(mapping)))
+  if (values.size === 0) return []
+  const [strict] = yield* run(strictness, teamId)
+  if (strict?.[0] !== 1) return []
+  yield* takeTurn(teamId)
+  const known = yield* knownIds(teamId, [...values])
+  return mappings.map((mapping) => {
+    const unknown = Object.entries(mapping).find(([, value]) => !known.has(value))
+    return unknown && unknownSource(unknown[0])
+  })
 }
 
 function unknownSource(schemaId: string): ServiceError {
@@ -51,21 +59,16 @@ function unknownSource(schemaId: string): ServiceError {
   })
 }
 
-/** The same for many new groups at once, each with a refusal of its own or none. */
-export function* refuseUnknownSources(
-  teamId: number,
-  mappings: readonly Mapping[],
-): Work<readonly (ServiceError | undefined)[]> {
-  const values = new Set(mappings.flatMap((mapping) => Object.values(mapping)))
-  if (values.size === 0) return []
-  const [strict] = yield* run(strictness, teamId)
-  if (strict?.[0] !== 1) return []
-  yield* takeTurn(teamId)
-  const known = yield* resolve(teamId, Object.fromEntries([...values].map((value) => [value, value])))
-  return mappings.map((mapping) => {
-    const unknown = Object.entries(mapping).find(([, value]) => !known.has(value))
-    return unknown && unknownSource(unknown[0])
-  })
+/** Both ids of each data source that one of the values names. */
+function* knownIds(teamId: number, values: readonly string[]): Work<ReadonlySet<string | null>> {
+  const wanted = values.filter(isStorable)
+  const known = new Set<string | null>()
+  for (let at = 0; at < wanted.length; at += askedAtOnce) {
+    const some: Value[] = wanted.slice(at, at + askedAtOnce)
+    while (some.length < askedAtOnce) some.push(null)
+    for (const ids of yield* run(idsThere, teamId, ...some)) for (const id of ids) known.add(id)
+  }
+  return known
 }
 
 export function* addManyEntries(teamId: number, groups: readonly { id: number; mapping: Mapping }[]): Work<void> {
@@ -75,17 +78,6 @@ export function* addManyEntries(teamId: number, groups: readonly { id: number; m
       .map(([schemaId, value]) => [value, id, JSON.stringify(schemaId)]),
   )
   yield* runMany(insertEntries, [teamId], entries)
-}
-
-function* resolve(teamId: number, mapping: Mapping): Work<ReadonlyMap<string, DataSource>> {
-  const wanted = [...new Set(Object.values(mapping).filter(isStorable))]
-  const rows: DataSourceRow[] = []
-  for (let at = 0; at < wanted.length; at += askedAtOnce) {
-    const some: Value[] = wanted.slice(at, at + askedAtOnce)
-    while (some.length < askedAtOnce) some.push(null)
-    rows.push(...(yield* run(byEitherId, teamId, ...some)))
-  }
-  return resolved(mapping, rows)
 }
 
 /** The data sources a mapping leads to, by schema id. What leads nowhere is left out: nothing takes its place. */

@@ -3,7 +3,7 @@ import type { ImportedUserGroup } from '../user-groups/user-group.ts'
 import type { Database, Work } from './database.ts'
 import { type Actor, record } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
-import { addManyEntries, refuseUnknownSources } from './mappings.ts'
+import { addManyEntries, mappingRefusals } from './mappings.ts'
 import type { ImportOutcome, ImportWish } from './store.ts'
 
 const insertUnlessThere = manyRows<[id: number]>(
@@ -87,7 +87,7 @@ function storeNew(
   const { teamId } = actor
   return database.write(function* () {
     const decided = new Map<Candidate, ImportOutcome>()
-    const unmapped = yield* refuseUnknownSources(
+    const unmapped = yield* mappingRefusals(
       teamId,
       candidates.map(({ group }) => group.mapping),
     )
