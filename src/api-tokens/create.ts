@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts'
 import { parseTime } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
-import { addWithNewId } from './new-id.ts'
+import { issueApiToken } from './issue.ts'
 import { ApiTokenIn, FreshApiTokenOut, presentApiToken } from './schema.ts'
 
 export const createApiToken = operation({
@@ -31,11 +31,8 @@ export const createApiToken = operation({
     const now = clock.now()
     const expiresAt = body.expires_at == null ? null : parseTime(body.expires_at, 'expires_at')
     if (expiresAt !== null && expiresAt <= now) throw invalid('expires_at', 'must be a time in the future, or null')
-    const secret = tokens.mintForApi()
-    const made = { name: body.name, scopes: body.scopes, expiresAt }
-    const hash = tokens.hash(secret)
-    const id = await addWithNewId(now, (id) => team.apiTokens.add({ ...made, id, hash }, now))
-    const shown = presentApiToken({ ...made, id, createdAt: now, revokedAt: null, lastUsedAt: null })
-    return { api_token: { ...shown, token: secret } }
+    const wish = { name: body.name, scopes: body.scopes, expiresAt }
+    const { token, secret } = await issueApiToken(wish, tokens, now, (made) => team.apiTokens.add(made, now))
+    return { api_token: { ...presentApiToken(token), token: secret } }
   },
 })

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ApiToken, type Scope, scopes, state } from '../api-tokens/api-token.ts'
-import { addWithNewId } from '../api-tokens/new-id.ts'
+import { issueApiToken } from '../api-tokens/issue.ts'
 import { isoTime, isoTimeOrNull, timeOf } from '../clock.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseId, parseName, type TeamOptions } from './options.ts'
@@ -27,24 +27,12 @@ export function addApiTokenCommands(program: Command): void {
         const { store, tokens, clock } = service
         const team = await teamNamed(service, options.team)
         const now = clock.now()
-        const secret = tokens.mintForApi()
-        const made = {
-          name,
-          scopes: options.scope ?? usualScopes,
-          expiresAt: options.expires?.(now) ?? null,
-        }
+        const wish = { name, scopes: options.scope ?? usualScopes, expiresAt: options.expires?.(now) ?? null }
         const { apiTokens } = store.forTeam(team.id, null)
-        const hash = tokens.hash(secret)
-        const id = await addWithNewId(now, (id) => apiTokens.add({ ...made, id, hash }, now))
-        if (options.json)
-          printJson({
-            ...forScripts({ ...made, id, createdAt: now, revokedAt: null, lastUsedAt: null }, now),
-            token: secret,
-          })
-        else {
-          say(`API token ${id} of team ${team.id}, scope ${made.scopes.join(', ')}. It is shown only now:`)
-          print(secret)
-        }
+        const { token, secret } = await issueApiToken(wish, tokens, now, (made) => apiTokens.add(made, now))
+        if (options.json) return printJson({ ...forScripts(token, now), token: secret })
+        say(`API token ${token.id} of team ${team.id}, scope ${token.scopes.join(', ')}. It is shown only now:`)
+        print(secret)
       }),
     )
 

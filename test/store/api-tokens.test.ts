@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { addWithNewId } from '../../src/api-tokens/new-id.ts'
+import { issueApiToken } from '../../src/api-tokens/issue.ts'
 import { newId } from '../../src/ids.ts'
 import { engines } from '../support/engines.ts'
 import { noon, storeOn } from '../support/store.ts'
@@ -60,12 +60,15 @@ for (const engine of engines)
 
     it('get the next id when another has the one that was made for them', async () => {
       const [team, other] = [await on.newTeam(), await on.newTeam()]
-      const [token, another] = [on.newApiToken(), on.newApiToken()]
+      const another = on.newApiToken()
+      const { store, tokens } = on.service
       // At a time that is past the next id is one more than the last.
       const next = newId(noon) + 1
       await other.apiTokens.add({ ...another, id: next }, noon)
-      assert.equal(await addWithNewId(noon, (id) => team.apiTokens.add({ ...token, id }, noon)), next + 1)
-      assert.equal((await on.service.store.findCaller(token.hash))?.id, next + 1)
+      const wish = { name: 'ci', scopes: ['verify'], expiresAt: null } as const
+      const { token, secret } = await issueApiToken(wish, tokens, noon, (made) => team.apiTokens.add(made, noon))
+      assert.equal(token.id, next + 1)
+      assert.equal((await store.findCaller(tokens.hash(secret)))?.id, next + 1)
     })
 
     it('are listed in the order they were made, those revoked or expired too, and never with their hash', async () => {
