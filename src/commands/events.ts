@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { isoTime } from '../clock.ts'
 import { type AuditEvent, type EventKind, eventKinds, presentEvent } from '../events/event.ts'
+import { given } from '../http/fields.ts'
 import type { EventQuery, Events } from '../store/store.ts'
 import { cells, headings, type Shown } from './event-line.ts'
 import { example, parseCount, parseId, parseLimit, parseName, type TeamOptions, withTeam } from './options.ts'
@@ -53,11 +54,7 @@ export function addEventsCommand(program: Command): void {
 }
 
 function filterOf({ userGroup, kind, by }: EventsOptions): Filter {
-  return {
-    ...(userGroup !== undefined && { userGroup }),
-    ...(kind !== undefined && { kind }),
-    ...(by !== undefined && { apiTokenId: by }),
-  }
+  return given({ userGroup, kind, apiTokenId: by })
 }
 
 async function* pages(events: Events, query: Omit<EventQuery, 'limit'>, limit: number): AsyncGenerator<AuditEvent[]> {

@@ -1,4 +1,4 @@
-import { given } from './options.ts'
+import { given } from '../http/fields.ts'
 import { perform } from './perform.ts'
 import { withService } from './with-service.ts'
 

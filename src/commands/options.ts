@@ -52,11 +52,6 @@ export function parseJsonOption(text: string): unknown {
   }
 }
 
-/** What was given of an object, so that only that is sent. */
-export function given(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-}
-
 /** Refuses an update without a change, as a wrong use of the command. */
 export function requireChange(command: Command, change: object, options: string): void {
   if (Object.keys(change).length === 0) command.error(`error: say what to change: ${options}`)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { given } from '../http/fields.ts'
 import { presentTeam, type Team } from '../teams/team.ts'
-import { example, given, parseName, parseSwitch, requireChange, type TeamOptions, withTeam } from './options.ts'
+import { example, parseName, parseSwitch, requireChange, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
 import { table } from './table.ts'
 import { print, printJson, printRecord, when } from './terminal.ts'

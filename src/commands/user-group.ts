@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
 import type { Static } from 'typebox'
+import { given } from '../http/fields.ts'
 import type { UserGroupRecordOut } from '../user-groups/schema.ts'
 import { listPages } from './list-pages.ts'
 import {
   example,
-  given,
   parseJsonOption,
   parseLimit,
   parseName,

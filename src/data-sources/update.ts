@@ -1,4 +1,4 @@
-import { isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
+import { given, isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { sealConnection } from './connection.ts'
 import { noDataSource } from './data-source.ts'
@@ -23,13 +23,8 @@ export const updateDataSource = operation({
   async handle({ id, body, team, teamId, tokens, clock }) {
     refuseEmptyPatch(body, DataSourcePatch)
     const { provided_id: providedId, schema_id: schemaId, name, kind, connection } = body
-    const change = {
-      ...(providedId !== undefined && { providedId }),
-      ...(schemaId !== undefined && { schemaId }),
-      ...(name !== undefined && { name }),
-      ...(kind !== undefined && { kind }),
-      ...(connection && { connection: (ownId: string) => sealConnection(connection, tokens, teamId, ownId) }),
-    }
+    const seal = connection && ((ownId: string) => sealConnection(connection, tokens, teamId, ownId))
+    const change = given({ providedId, schemaId, name, kind, connection: seal })
     const source = isPossibleId(id) ? await team.dataSources.update(id, change, clock.now()) : undefined
     if (source === undefined) throw noDataSource()
     return { data_source: presentDataSource(source) }

@@ -27,6 +27,11 @@ export function isPossibleId(id: string): boolean {
   return id !== '' && aText.test(id)
 }
 
+/** What was given of an object, so that only that is changed, or asked for. */
+export function given<T extends object>(values: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
+}
+
 /** Refuses a change that changes nothing, whether nothing was sent or nothing known. */
 export function refuseEmptyPatch(body: object, { properties }: TObject): void {
   const fields = Object.keys(properties)

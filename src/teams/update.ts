@@ -1,4 +1,4 @@
-import { refuseEmptyPatch } from '../http/fields.ts'
+import { given, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { TeamOut, TeamPatch } from './schema.ts'
 import { presentTeam } from './team.ts'
@@ -15,10 +15,7 @@ export const updateTeam = operation({
   example: { body: { strict_mapping: true }, reply: { team: { id: 1, name: 'First team', strict_mapping: true } } },
   async handle({ body, team, clock }) {
     refuseEmptyPatch(body, TeamPatch)
-    const change = {
-      ...(body.name !== undefined && { name: body.name }),
-      ...(body.strict_mapping !== undefined && { strictMapping: body.strict_mapping }),
-    }
+    const change = given({ name: body.name, strictMapping: body.strict_mapping })
     return { team: presentTeam(await team.settings.update(change, clock.now())) }
   },
 })

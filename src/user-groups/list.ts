@@ -1,4 +1,4 @@
-import { Text, TextOrNull } from '../http/fields.ts'
+import { given, Text, TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { byId, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
@@ -23,10 +23,7 @@ export const listUserGroups = operation({
     },
   },
   async handle({ query, team }) {
-    const { items, next } = await team.userGroups.list({
-      ...byId.asked(query),
-      ...(query.q === undefined ? {} : { prefix: query.q }),
-    })
+    const { items, next } = await team.userGroups.list({ ...byId.asked(query), ...given({ prefix: query.q }) })
     return { user_groups: items.map(presentRecord), next_cursor: byId.cursorTo(next) }
   },
 })

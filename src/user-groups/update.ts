@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
+import { given, isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { keepableJson } from '../json.ts'
 import { exampleRecord, UpdateIn, UserGroupRecordOut } from './schema.ts'
@@ -24,14 +24,9 @@ export const updateUserGroup = operation({
   },
   async handle({ id, body, team, clock }) {
     refuseEmptyPatch(body, UpdateIn)
-    const { provided_id: providedId, name, mapping, properties, disabled } = body
-    const change = {
-      ...(providedId !== undefined && { providedId }),
-      ...(name !== undefined && { name }),
-      ...(mapping !== undefined && { mapping }),
-      ...(properties !== undefined && { properties: keepableJson(properties, 'properties') }),
-      ...(disabled !== undefined && { disabled }),
-    }
+    const { provided_id: providedId, name, mapping, disabled } = body
+    const properties = body.properties && keepableJson(body.properties, 'properties')
+    const change = given({ providedId, name, mapping, properties, disabled })
     const group = isPossibleId(id) ? await team.userGroups.update(id, change, clock.now()) : undefined
     if (group === undefined) throw new ServiceError('user_group_not_found')
     return { user_group: presentRecord(group) }
