@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { isText } from '../http/fields.ts'
 import { parseJson } from '../json.ts'
 
 export interface TeamOptions {
@@ -21,8 +22,7 @@ export function parseId(text: string): number {
 }
 
 export function parseName(text: string): string {
-  if (!/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text))
-    throw new InvalidArgumentError('A name or id is 1 to 255 characters without control characters.')
+  if (!isText(text)) throw new InvalidArgumentError('A name or id is 1 to 255 characters without control characters.')
   return text
 }
 

@@ -1,4 +1,4 @@
-import { isPossibleId } from '../http/fields.ts'
+import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { noDataSource } from './data-source.ts'
 
@@ -12,7 +12,7 @@ export const deleteDataSource = operation({
   errors: ['not_found', 'conflict'],
   example: { id: 'acme-db', reply: {} },
   async handle({ id, team, clock }) {
-    const deleted = isPossibleId(id) && (await team.dataSources.delete(id, clock.now()))
+    const deleted = isText(id) && (await team.dataSources.delete(id, clock.now()))
     if (!deleted) throw noDataSource()
     return {}
   },

@@ -1,4 +1,4 @@
-import { isPossibleId } from '../http/fields.ts'
+import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { noDataSource } from './data-source.ts'
 import { DataSourceOut, exampleDataSource, presentDataSource } from './schema.ts'
@@ -18,7 +18,7 @@ export const getDataSource = operation({
     },
   },
   async handle({ id, team }) {
-    const source = isPossibleId(id) ? await team.dataSources.get(id) : undefined
+    const source = isText(id) ? await team.dataSources.get(id) : undefined
     if (source === undefined) throw noDataSource()
     return { data_source: presentDataSource(source) }
   },

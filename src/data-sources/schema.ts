@@ -1,13 +1,12 @@
 import { isoTime } from '../clock.ts'
-import { Text, TextOrNull, Time } from '../http/fields.ts'
+import { plainCharacter, Text, TextOrNull, Time } from '../http/fields.ts'
 import { Type } from '../http/type.ts'
 import type { DataSource } from './data-source.ts'
 
 /** An id of ours begins with ds_, a caller's never: each value names one data source at most. */
 const ProvidedId = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  pattern: '^(?!ds_)[^\\p{Cc}\\p{Cs}]*$',
+  ...Text,
+  pattern: `^(?!ds_)${plainCharacter}*$`,
   description: 'a string of 1 to 255 characters without control characters that does not begin with ds_',
 })
 

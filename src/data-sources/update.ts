@@ -1,4 +1,4 @@
-import { given, isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
+import { given, isText, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { sealConnection } from './connection.ts'
 import { noDataSource } from './data-source.ts'
@@ -25,7 +25,7 @@ export const updateDataSource = operation({
     const { provided_id: providedId, schema_id: schemaId, name, kind, connection } = body
     const seal = connection && ((ownId: string) => sealConnection(connection, tokens, teamId, ownId))
     const change = given({ providedId, schemaId, name, kind, connection: seal })
-    const source = isPossibleId(id) ? await team.dataSources.update(id, change, clock.now()) : undefined
+    const source = isText(id) ? await team.dataSources.update(id, change, clock.now()) : undefined
     if (source === undefined) throw noDataSource()
     return { data_source: presentDataSource(source) }
   },

@@ -4,28 +4,28 @@ import { invalid, ServiceError } from '../errors.ts'
 import { Type } from './type.ts'
 
 // Control characters and halves of surrogate pairs: neither is text that every engine keeps as it came.
-const plainText = '^[^\\p{Cc}\\p{Cs}]*$'
+export const plainCharacter = '[^\\p{Cc}\\p{Cs}]'
 
 /** An id or a name. */
 export const Text = Type.String({
   minLength: 1,
   maxLength: 255,
-  pattern: plainText,
+  pattern: `^${plainCharacter}*$`,
   description: 'a string of 1 to 255 characters without control characters',
 })
+
+const text = new RegExp(`^${plainCharacter}{1,255}$`, 'u')
+
+/** The same rule for what comes otherwise than in a body: in a path, a cursor or an argument. */
+export function isText(value: string): boolean {
+  return text.test(value)
+}
 
 export const Flag = Type.Boolean({ description: 'true or false' })
 
 export const Time = Type.String({ format: 'date-time' })
 export const TimeOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
 export const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] })
-
-const aText = new RegExp(plainText, 'u')
-
-/** An id out of a path: what cannot be one is as unknown as one that nobody has. */
-export function isPossibleId(id: string): boolean {
-  return id !== '' && aText.test(id)
-}
 
 /** What was given of an object, so that only that is changed, or asked for. */
 export function given<T extends object>(values: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { invalid } from '../errors.ts'
 import type { Age } from '../store/store.ts'
+import { isText } from './fields.ts'
 import { Type } from './type.ts'
 
 export const Limit = Type.Optional(
@@ -25,8 +26,8 @@ export const byAge = pagesBy<Age>({
   first: { createdAt: 0, id: '' },
   written: ({ createdAt, id }) => `${createdAt} ${id}`,
   parse(text) {
-    const [, createdAt, id] = /^(\d{1,16}) ([^\p{Cc}\p{Cs}]{1,255})$/u.exec(text) ?? []
-    return createdAt === undefined || id === undefined ? undefined : { createdAt: Number(createdAt), id }
+    const [, createdAt, id = ''] = /^(\d{1,16}) (.*)$/s.exec(text) ?? []
+    return isText(id) ? { createdAt: Number(createdAt), id } : undefined
   },
 })
 

@@ -1,4 +1,4 @@
-import { isPossibleId } from '../http/fields.ts'
+import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { noSchema } from './data-schema.ts'
 
@@ -12,7 +12,7 @@ export const deleteSchema = operation({
   errors: ['not_found', 'conflict'],
   example: { id: 'sales', reply: {} },
   async handle({ id, team, clock }) {
-    const deleted = isPossibleId(id) && (await team.schemas.delete(id, clock.now()))
+    const deleted = isText(id) && (await team.schemas.delete(id, clock.now()))
     if (!deleted) throw noSchema()
     return {}
   },

@@ -1,4 +1,4 @@
-import { isPossibleId } from '../http/fields.ts'
+import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { noSchema } from './data-schema.ts'
 import { presentSchema, SchemaOut } from './schema.ts'
@@ -13,7 +13,7 @@ export const getSchema = operation({
   errors: ['not_found'],
   example: { id: 'sales', reply: { schema: { id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' } } },
   async handle({ id, team }) {
-    const schema = isPossibleId(id) ? await team.schemas.get(id) : undefined
+    const schema = isText(id) ? await team.schemas.get(id) : undefined
     if (schema === undefined) throw noSchema()
     return { schema: presentSchema(schema) }
   },

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { isPossibleId } from '../http/fields.ts'
+import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 
 export const deleteUserGroup = operation({
@@ -12,7 +12,7 @@ export const deleteUserGroup = operation({
   errors: ['user_group_not_found'],
   example: { id: 'acme', reply: {} },
   async handle({ id, team, clock }) {
-    const deleted = isPossibleId(id) && (await team.userGroups.delete(id, clock.now()))
+    const deleted = isText(id) && (await team.userGroups.delete(id, clock.now()))
     if (!deleted) throw new ServiceError('user_group_not_found')
     return {}
   },

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { isPossibleId } from '../http/fields.ts'
+import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { exampleRecord, UserGroupRecordOut } from './schema.ts'
 import { presentRecord } from './user-group.ts'
@@ -19,7 +19,7 @@ export const getUserGroup = operation({
     },
   },
   async handle({ id, team }) {
-    const group = isPossibleId(id) ? await team.userGroups.get(id) : undefined
+    const group = isText(id) ? await team.userGroups.get(id) : undefined
     if (group === undefined) throw new ServiceError('user_group_not_found')
     return { user_group: presentRecord(group) }
   },

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import { given, isPossibleId, refuseEmptyPatch } from '../http/fields.ts'
+import { given, isText, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { keepableJson } from '../json.ts'
 import { exampleRecord, UpdateIn, UserGroupRecordOut } from './schema.ts'
@@ -27,7 +27,7 @@ export const updateUserGroup = operation({
     const { provided_id: providedId, name, mapping, disabled } = body
     const properties = body.properties && keepableJson(body.properties, 'properties')
     const change = given({ providedId, name, mapping, properties, disabled })
-    const group = isPossibleId(id) ? await team.userGroups.update(id, change, clock.now()) : undefined
+    const group = isText(id) ? await team.userGroups.update(id, change, clock.now()) : undefined
     if (group === undefined) throw new ServiceError('user_group_not_found')
     return { user_group: presentRecord(group) }
   },
