@@ -3,7 +3,7 @@ import { OperatorError } from './operator-error.ts'
 import type { DatabaseLocation } from './store/open.ts'
 import { postgresServers } from './store/postgres-url.ts'
 import { behindLinks } from './store/sqlite-presence.ts'
-import { isVisibleAscii } from './tokens/format.ts'
+import { visibleAscii } from './tokens/format.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -172,7 +172,7 @@ function parseDatabase(text: string): DatabaseLocation {
 }
 
 function parseApiToken(text: string): string {
-  if (!isVisibleAscii(text)) throw new Error('must be 16 to 255 visible ASCII characters')
+  if (!visibleAscii.test(text)) throw new Error('must be 16 to 255 visible ASCII characters')
   if (text.startsWith('ugt_')) throw new Error('is a user group token (ugt_…), not an API token')
   return text
 }

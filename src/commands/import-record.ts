@@ -6,7 +6,7 @@ import { validator } from '../http/validate.ts'
 import { newId } from '../ids.ts'
 import { keepableJson, parseJson } from '../json.ts'
 import type { ImportWish } from '../store/store.ts'
-import { hasRightChecksum } from '../tokens/format.ts'
+import { hasRightChecksum, visibleAscii } from '../tokens/format.ts'
 import type { Tokens } from '../tokens/tokens.ts'
 import { GetOrCreateIn } from '../user-groups/schema.ts'
 import { counted } from './counted.ts'
@@ -16,10 +16,7 @@ const ImportIn = Type.Object({
   ...GetOrCreateIn.properties,
   disabled: Type.Optional(Flag),
   token: Type.Optional(
-    Type.String({
-      pattern: '^[\\x21-\\x7e]{16,255}$',
-      description: 'a string of 16 to 255 visible ASCII characters',
-    }),
+    Type.String({ pattern: visibleAscii.source, description: 'a string of 16 to 255 visible ASCII characters' }),
   ),
 })
 

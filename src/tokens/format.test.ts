@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { hasRightChecksum, isVisibleAscii, mintId, mintToken, tokenPattern } from './format.ts'
+import { hasRightChecksum, mintId, mintToken, tokenPattern, visibleAscii } from './format.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefixes = ['ugt_', 'uga_'] as const
@@ -13,7 +13,7 @@ for (const prefix of prefixes)
       assert.match(token, new RegExp(`^${prefix}[0-9A-Za-z]{38}$`))
       assert.match(`leaked: ${token}.`, tokenPattern)
       assert.ok(hasRightChecksum(token, prefix))
-      assert.ok(isVisibleAscii(token))
+      assert.ok(visibleAscii.test(token))
     })
 
     it('is refused with any single character changed to any other', () => {
@@ -90,7 +90,7 @@ describe('a token from elsewhere', () => {
       minLength: 16,
       maxLength: 255,
     })
-    fc.assert(fc.property(visible, (token) => assert.ok(isVisibleAscii(token))))
+    fc.assert(fc.property(visible, (token) => assert.ok(visibleAscii.test(token))))
     fc.assert(
       fc.property(
         visible,
@@ -98,7 +98,7 @@ describe('a token from elsewhere', () => {
         fc.constantFrom(' ', '\t', '\n', '\0', '\x7f', 'é', '\ud800'),
         (token, at, bad) => {
           const place = at % (token.length + 1)
-          assert.equal(isVisibleAscii(token.slice(0, place) + bad + token.slice(place)), false)
+          assert.equal(visibleAscii.test(token.slice(0, place) + bad + token.slice(place)), false)
         },
       ),
     )
@@ -109,6 +109,6 @@ describe('a token from elsewhere', () => {
       [255, true],
       [256, false],
     ] as const)
-      assert.equal(isVisibleAscii('x'.repeat(length)), allowed, `${length} characters`)
+      assert.equal(visibleAscii.test('x'.repeat(length)), allowed, `${length} characters`)
   })
 })

@@ -24,9 +24,7 @@ export function mintId(prefix: 'ds_' | 'sch_'): string {
 }
 
 /** What a token from elsewhere looks like: one that an operator chose, or that came along from another system. */
-export function isVisibleAscii(token: string): boolean {
-  return /^[\x21-\x7e]{16,255}$/.test(token)
-}
+export const visibleAscii = /^[\x21-\x7e]{16,255}$/
 
 /** False for what looks minted here, but was not: a typing error, or a guess. */
 export function hasRightChecksum(token: string, prefix: TokenPrefix): boolean {

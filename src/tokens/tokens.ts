@@ -1,6 +1,6 @@
 import { quickHash } from '../quick-hash.ts'
 import { Recent } from '../recent.ts'
-import { hasRightChecksum, isVisibleAscii, mintToken } from './format.ts'
+import { hasRightChecksum, mintToken, visibleAscii } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
 import { keyedHash } from './keyed-hash.ts'
 
@@ -46,7 +46,7 @@ export class Tokens {
 
   /** The hash a user group token is found by; undefined for what cannot be one. */
   lookup(token: string): Uint8Array | undefined {
-    const isPlausible = token.startsWith('ugt_') ? hasRightChecksum(token, 'ugt_') : isVisibleAscii(token)
+    const isPlausible = token.startsWith('ugt_') ? hasRightChecksum(token, 'ugt_') : visibleAscii.test(token)
     return isPlausible ? this.hash(token) : undefined
   }
 
@@ -62,7 +62,7 @@ export class Tokens {
 
   /** The same for an API token. Its checksum is not looked at: an operator may have chosen it, with our prefix even. */
   lookupApiToken(token: string): Uint8Array | undefined {
-    return isVisibleAscii(token) ? this.hash(token) : undefined
+    return visibleAscii.test(token) ? this.hash(token) : undefined
   }
 
   sealToken(token: string, teamId: number, groupId: number): SealedToken {
