@@ -16,25 +16,17 @@ const Connection = Type.Unsafe<Record<string, unknown>>({
   description: 'a JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned',
 })
 
-export const DataSourceIn = Type.Object(
-  {
-    schema_id: Text,
-    provided_id: Type.Optional(ProvidedId),
-    name: Type.Optional(Text),
-    kind: Type.Optional(Text),
-    connection: Type.Optional(Connection),
-  },
-  { title: 'DataSourceRequest' },
-)
+const optional = {
+  provided_id: Type.Optional(ProvidedId),
+  name: Type.Optional(Text),
+  kind: Type.Optional(Text),
+  connection: Type.Optional(Connection),
+}
+
+export const DataSourceIn = Type.Object({ schema_id: Text, ...optional }, { title: 'DataSourceRequest' })
 
 export const DataSourcePatch = Type.Object(
-  {
-    schema_id: Type.Optional(Text),
-    provided_id: Type.Optional(ProvidedId),
-    name: Type.Optional(Text),
-    kind: Type.Optional(Text),
-    connection: Type.Optional(Connection),
-  },
+  { schema_id: Type.Optional(Text), ...optional },
   { title: 'DataSourcePatch' },
 )
 
