@@ -17,8 +17,9 @@ import { firstTeam, type Prepared } from './first-team.ts'
 import { LogOutput, toStandardOutput } from './log-output.ts'
 import { serveMetrics } from './metrics-port.ts'
 import { onStopSignal } from './stop-signal.ts'
+import { supervise } from './supervise.ts'
 import { explain, explanation, say } from './terminal.ts'
-import { askSupervisor, reportFailure, supervise } from './workers.ts'
+import { askSupervisor, reportFailure } from './worker.ts'
 
 const patience = 10_000
 

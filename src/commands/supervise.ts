@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { OperatorError } from '../operator-error.ts'
 import { type Figures, FiguresOfAll } from './figures.ts'
-import { explain, explanation, say } from './terminal.ts'
+import { explain, say } from './terminal.ts'
 
 const shortestPause = 100
 const longestPause = 30_000
@@ -13,7 +13,7 @@ const healthyAfter = 60_000
 const collectPatience = 2_000
 
 /** What the supervisor and its workers say to each other. */
-type Message =
+export type Message =
   | { kind: 'stop' }
   | { kind: 'failed'; sentence: string; remedy: string }
   | { kind: 'ask_figures'; id: number }
@@ -138,45 +138,4 @@ function askFigures(worker: Worker): Promise<void> {
 /** One that has just died hears nothing of it: without somebody to tell, Node would end the supervisor for that. */
 function send(worker: Worker, message: Message): void {
   if (worker.isConnected()) worker.send(message, () => {})
-}
-
-/** A worker's side: it hands its figures over, asks for everybody's, and stops when told to or left alone. */
-export function askSupervisor(registry: Registry) {
-  const stopped = Promise.withResolvers<void>()
-  const waiting = new Map<number, (text: string) => void>()
-  process.on('message', async (message: Message) => {
-    if (message.kind === 'stop') stopped.resolve()
-    if (message.kind === 'ask_figures')
-      tell({ kind: 'figures', id: message.id, figures: (await registry.getMetricsAsJSON()) as Figures })
-    if (message.kind === 'metrics') {
-      waiting.get(message.id)?.(message.text)
-      waiting.delete(message.id)
-    }
-  })
-  cluster.worker?.once('disconnect', () => {
-    // Otherwise Node ends the process at once, with all that is under way in it.
-    if (cluster.worker) cluster.worker.exitedAfterDisconnect = true
-    stopped.resolve()
-  })
-  return {
-    stopped: stopped.promise,
-    collectMetrics: () => {
-      const id = ++questions
-      return new Promise<string>((resolve) => {
-        waiting.set(id, resolve)
-        tell({ kind: 'ask_metrics', id })
-      })
-    },
-  }
-}
-
-/** A start that fails is the supervisor's to explain. */
-export async function reportFailure(error: unknown): Promise<never> {
-  await new Promise((told) => process.send?.({ kind: 'failed', ...explanation(error) } satisfies Message, told))
-  process.exit(1)
-}
-
-/** Whether the supervisor is there to hear it or not. */
-function tell(message: Message): void {
-  if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }
