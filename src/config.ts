@@ -77,41 +77,45 @@ export const settings = [
   { name: 'UGS_LOG_LEVEL', default: 'info', description: 'trace, debug, info, warn, error, fatal or silent.' },
 ] as const satisfies Setting[]
 
+type SettingName = (typeof settings)[number]['name']
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** All complaints at once, so that nobody mends a configuration one start at a time. */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = []
-  const read = <T>(name: (typeof settings)[number]['name'], parse: (text: string) => T, otherwise: T): T => {
+  const readIfSet = <T>(name: SettingName, parse: (text: string) => T): T | undefined => {
     const text = environment[name]
-    if (text === undefined || text === '') return otherwise
+    if (text === undefined || text === '') return undefined
     try {
       return parse(text)
     } catch (error) {
       problems.push(`${name}: ${(error as Error).message}`)
-      return otherwise
+      return undefined
     }
   }
+  const read = <T>(name: SettingName, parse: (text: string) => T): T => readIfSet(name, parse) ?? parse(defaultOf(name))
 
-  const named = read('DATABASE_URL', parseDatabase, parseDatabase('sqlite:./data/user-groups.db'))
+  const named = read('DATABASE_URL', parseDatabase)
   const config: Config = {
-    port: read('PORT', (text) => integer(text, 0, 65535, 'a port number'), 8080),
-    host: read('HOST', String, '127.0.0.1'),
+    port: read('PORT', (text) => integer(text, 0, 65535, 'a port number')),
+    host: read('HOST', String),
     database: named.engine === 'sqlite' ? { ...named, path: behindLinks(named.path) } : named,
-    masterKey: { kind: 'missing' },
-    apiToken: read('UGS_API_TOKEN', parseApiToken, undefined),
-    workers: read('UGS_WORKERS', (text) => integer(text, 1, 64, 'a number of processes'), 1),
-    rateLimit: read('UGS_RATE_LIMIT', (text) => integer(text, 0, 1e6, 'a number of requests a second'), 0),
-    authFailureLimit: read('UGS_AUTH_FAILURE_LIMIT', (text) => integer(text, 1, 1e9, 'a number of failures'), 600),
-    metricsPort: read('UGS_METRICS_PORT', (text) => integer(text, 0, 65535, 'a port number'), undefined),
-    eventRetentionDays: read('UGS_EVENT_RETENTION_DAYS', (text) => integer(text, 0, 36_500, 'a number of days'), 365),
-    logLevel: read('UGS_LOG_LEVEL', parseLogLevel, 'info'),
+    apiToken: readIfSet('UGS_API_TOKEN', parseApiToken),
+    workers: read('UGS_WORKERS', (text) => integer(text, 1, 64, 'a number of processes')),
+    rateLimit: read('UGS_RATE_LIMIT', (text) => integer(text, 0, 1e6, 'a number of requests a second')),
+    authFailureLimit: read('UGS_AUTH_FAILURE_LIMIT', (text) => integer(text, 1, 1e9, 'a number of failures')),
+    metricsPort: readIfSet('UGS_METRICS_PORT', (text) => integer(text, 0, 65535, 'a port number')),
+    eventRetentionDays: read('UGS_EVENT_RETENTION_DAYS', (text) => integer(text, 0, 36_500, 'a number of days')),
+    logLevel: read('UGS_LOG_LEVEL', parseLogLevel),
+    masterKey: masterKeySource(
+      readIfSet('UGS_MASTER_KEY', parseMasterKeys),
+      readIfSet('UGS_MASTER_KEY_FILE', (text) => resolve(text)),
+      named,
+    ),
   }
-  const keys = read('UGS_MASTER_KEY', parseMasterKeys, undefined)
-  const keyFile = read('UGS_MASTER_KEY_FILE', (text) => resolve(text), undefined)
   if (environment.UGS_MASTER_KEY && environment.UGS_MASTER_KEY_FILE)
     problems.push('UGS_MASTER_KEY: set either this or UGS_MASTER_KEY_FILE, not both')
-  config.masterKey = masterKeySource(keys, keyFile, named)
   if (config.masterKey.kind === 'missing' && !environment.UGS_MASTER_KEY)
     problems.push(
       'UGS_MASTER_KEY: required with PostgreSQL; make one with: node -p "crypto.randomBytes(32).toString(\'base64\')"',
@@ -156,6 +160,10 @@ function masterKeySource(
   if (named.engine === 'sqlite')
     return { kind: 'file', path: resolve(named.path, '../master.key'), besideDatabase: behindLinks(named.path) }
   return { kind: 'missing' }
+}
+
+function defaultOf(name: SettingName): string {
+  return settings.find((setting) => setting.name === name)?.default ?? ''
 }
 
 function parseDatabase(text: string): DatabaseLocation {
