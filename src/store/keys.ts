@@ -1,4 +1,5 @@
-import type { Sealed, SealPurpose } from '../tokens/tokens.ts'
+import type { Sealed } from '../tokens/key-ring.ts'
+import type { SealPurpose } from '../tokens/tokens.ts'
 import { type Database, run, type Statement, sql } from './database.ts'
 import type { KeyStore, Resealed, SealedRow } from './store.ts'
 

@@ -5,7 +5,8 @@ import type { AuditEvent, EventKind } from '../events/event.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
 import type { Soon } from '../soon.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
-import type { Place, Sealed, SealedToken, SealPurpose } from '../tokens/tokens.ts'
+import type { Sealed } from '../tokens/key-ring.ts'
+import type { Place, SealedToken, SealPurpose } from '../tokens/tokens.ts'
 import type {
   ImportedUserGroup,
   NewUserGroup,

@@ -4,8 +4,6 @@ import { hasRightChecksum, mintToken, visibleAscii } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
 import { keyedHash } from './keyed-hash.ts'
 
-export type { Sealed }
-
 export interface SealedToken extends Sealed {
   /** Finds the token without revealing it. */
   hash: Uint8Array

@@ -1,6 +1,7 @@
 import { isoTime, isoTimeOrNull } from '../clock.ts'
 import type { DataSource } from '../data-sources/data-source.ts'
-import type { Sealed, SealedToken } from '../tokens/tokens.ts'
+import type { Sealed } from '../tokens/key-ring.ts'
+import type { SealedToken } from '../tokens/tokens.ts'
 
 export type Mapping = Record<string, string>
 export type Properties = Record<string, unknown>
