@@ -1,3 +1,5 @@
+import { isoTime, isoTimeOrNull } from '../clock.ts'
+
 /** `provision` looks up, creates and rotates; `verify` asks whose token it was shown; `admin` may do all of the team's. */
 export const scopes = ['provision', 'verify', 'admin'] as const
 export type Scope = (typeof scopes)[number]
@@ -43,4 +45,15 @@ const noteUseEvery = 600_000
 
 export function isUseNoted({ lastUsedAt }: ApiToken, now: number): boolean {
   return lastUsedAt !== null && now - lastUsedAt < noteUseEvery
+}
+
+export function presentApiToken(token: ApiToken) {
+  return {
+    id: token.id,
+    name: token.name,
+    scopes: [...token.scopes],
+    expires_at: isoTimeOrNull(token.expiresAt),
+    created_at: isoTime(token.createdAt),
+    last_used_at: isoTimeOrNull(token.lastUsedAt),
+  }
 }

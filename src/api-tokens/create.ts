@@ -1,8 +1,9 @@
 import { invalid } from '../errors.ts'
 import { parseTime } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
+import { presentApiToken } from './api-token.ts'
 import { issueApiToken } from './issue.ts'
-import { ApiTokenIn, FreshApiTokenOut, presentApiToken } from './schema.ts'
+import { ApiTokenIn, FreshApiTokenOut } from './schema.ts'
 
 export const createApiToken = operation({
   id: 'api_token.create',

@@ -2,7 +2,8 @@ import { TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { byId, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
-import { ApiTokenOut, presentApiToken } from './schema.ts'
+import { presentApiToken } from './api-token.ts'
+import { ApiTokenOut } from './schema.ts'
 
 export const listApiTokens = operation({
   id: 'api_token.list',

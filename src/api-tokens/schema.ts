@@ -1,7 +1,6 @@
-import { isoTime, isoTimeOrNull } from '../clock.ts'
 import { Text, Time, TimeOrNull } from '../http/fields.ts'
 import { Type } from '../http/type.ts'
-import { type ApiToken, type Scope, scopes } from './api-token.ts'
+import { type Scope, scopes } from './api-token.ts'
 
 const ScopeName = Type.Enum([...scopes])
 
@@ -43,14 +42,3 @@ export const FreshApiTokenOut = Type.Object(
   { ...ApiTokenOut.properties, token: Type.String() },
   { title: 'FreshApiToken' },
 )
-
-export function presentApiToken(token: ApiToken) {
-  return {
-    id: token.id,
-    name: token.name,
-    scopes: [...token.scopes],
-    expires_at: isoTimeOrNull(token.expiresAt),
-    created_at: isoTime(token.createdAt),
-    last_used_at: isoTimeOrNull(token.lastUsedAt),
-  }
-}

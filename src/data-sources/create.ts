@@ -1,7 +1,8 @@
 import { operation } from '../http/operation.ts'
 import { mintId } from '../tokens/format.ts'
 import { sealConnection } from './connection.ts'
-import { DataSourceIn, DataSourceOut, exampleDataSource, presentDataSource } from './schema.ts'
+import { presentDataSource } from './data-source.ts'
+import { DataSourceIn, DataSourceOut, exampleDataSource } from './schema.ts'
 
 export const createDataSource = operation({
   id: 'data_source.create',

@@ -1,3 +1,4 @@
+import { isoTime } from '../clock.ts'
 import { ServiceError } from '../errors.ts'
 import type { Sealed } from '../tokens/key-ring.ts'
 
@@ -27,4 +28,16 @@ export interface DataSourceChange {
 
 export function noDataSource(): ServiceError {
   return new ServiceError('not_found', { message: 'This team has no data source with that id.' })
+}
+
+export function presentDataSource(source: DataSource) {
+  return {
+    id: source.id,
+    provided_id: source.providedId,
+    schema_id: source.schemaId,
+    name: source.name,
+    kind: source.kind,
+    created_at: isoTime(source.createdAt),
+    updated_at: isoTime(source.updatedAt),
+  }
 }

@@ -1,7 +1,7 @@
 import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
-import { noDataSource } from './data-source.ts'
-import { DataSourceOut, exampleDataSource, presentDataSource } from './schema.ts'
+import { noDataSource, presentDataSource } from './data-source.ts'
+import { DataSourceOut, exampleDataSource } from './schema.ts'
 
 export const getDataSource = operation({
   id: 'data_source.get',

@@ -2,7 +2,8 @@ import { TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { byAge, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
-import { DataSourceOut, exampleDataSource, presentDataSource } from './schema.ts'
+import { presentDataSource } from './data-source.ts'
+import { DataSourceOut, exampleDataSource } from './schema.ts'
 
 export const listDataSources = operation({
   id: 'data_source.list',

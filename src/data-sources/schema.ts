@@ -1,7 +1,5 @@
-import { isoTime } from '../clock.ts'
 import { plainCharacter, Text, TextOrNull, Time } from '../http/fields.ts'
 import { Type } from '../http/type.ts'
-import type { DataSource } from './data-source.ts'
 
 /** An id of ours begins with ds_, a caller's never: each value names one data source at most. */
 const ProvidedId = Type.String({
@@ -42,18 +40,6 @@ export const DataSourceOut = Type.Object(
   },
   { title: 'DataSource' },
 )
-
-export function presentDataSource(source: DataSource) {
-  return {
-    id: source.id,
-    provided_id: source.providedId,
-    schema_id: source.schemaId,
-    name: source.name,
-    kind: source.kind,
-    created_at: isoTime(source.createdAt),
-    updated_at: isoTime(source.updatedAt),
-  }
-}
 
 export const exampleDataSource = {
   id: 'ds_bKBVf5bLAuXDIPXQtkHY',

@@ -1,8 +1,8 @@
 import { given, isText, refuseEmptyPatch } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { sealConnection } from './connection.ts'
-import { noDataSource } from './data-source.ts'
-import { DataSourceOut, DataSourcePatch, exampleDataSource, presentDataSource } from './schema.ts'
+import { noDataSource, presentDataSource } from './data-source.ts'
+import { DataSourceOut, DataSourcePatch, exampleDataSource } from './schema.ts'
 
 export const updateDataSource = operation({
   id: 'data_source.update',

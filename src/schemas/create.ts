@@ -1,6 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { mintId } from '../tokens/format.ts'
-import { presentSchema, SchemaIn, SchemaOut } from './schema.ts'
+import { presentSchema } from './data-schema.ts'
+import { SchemaIn, SchemaOut } from './schema.ts'
 
 export const createSchema = operation({
   id: 'schema.create',

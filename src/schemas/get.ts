@@ -1,7 +1,7 @@
 import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
-import { noSchema } from './data-schema.ts'
-import { presentSchema, SchemaOut } from './schema.ts'
+import { noSchema, presentSchema } from './data-schema.ts'
+import { SchemaOut } from './schema.ts'
 
 export const getSchema = operation({
   id: 'schema.get',

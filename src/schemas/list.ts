@@ -2,7 +2,8 @@ import { TextOrNull } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { byAge, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
-import { presentSchema, SchemaOut } from './schema.ts'
+import { presentSchema } from './data-schema.ts'
+import { SchemaOut } from './schema.ts'
 
 export const listSchemas = operation({
   id: 'schema.list',
