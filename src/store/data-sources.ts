@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts'
 import type { EventDetail } from '../events/event.ts'
 import { withoutTokens } from '../tokens/format.ts'
 import { type DataSourceRow, dataSource, dataSourceColumns } from './data-source-row.ts'
-import { type Database, isUniqueViolation, run, sql, type Work } from './database.ts'
+import { type Database, run, sql, UniqueViolation, type Work } from './database.ts'
 import { type Actor, fieldsOf, record, takeTurn } from './events.ts'
 import { ageOf, page } from './page.ts'
 import type { Age, DataSources, Page, PageQuery } from './store.ts'
@@ -100,7 +100,7 @@ export class DataSourceStore implements DataSources {
         return updated
       }, 'once')
     } catch (error) {
-      throw isUniqueViolation(error) ? idTaken() : error
+      throw error instanceof UniqueViolation ? idTaken() : error
     }
   }
 

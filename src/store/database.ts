@@ -126,7 +126,3 @@ export class MissingTable extends ServiceError {
     super('unavailable', { cause })
   }
 }
-
-export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof UniqueViolation
-}

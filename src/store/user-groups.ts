@@ -12,7 +12,7 @@ import type {
   Verified,
 } from '../user-groups/user-group.ts'
 import type { DataSourceRow } from './data-source-row.ts'
-import { type Database, isUniqueViolation, run, type Statement, type Work } from './database.ts'
+import { type Database, run, type Statement, UniqueViolation, type Work } from './database.ts'
 import { type Actor, fieldsOf, record } from './events.ts'
 import { addEntries, replaceEntries, resolved } from './mappings.ts'
 import type {
@@ -115,7 +115,7 @@ export class UserGroupStore implements UserGroups {
         return updated
       }, 'once')
       .catch((error: unknown) => {
-        throw isUniqueViolation(error) ? idTaken() : error
+        throw error instanceof UniqueViolation ? idTaken() : error
       })
     return row && userGroupRecord(teamId, row)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { ServiceError } from '../../src/errors.ts'
-import { type Database, isUniqueViolation, run, shared, sql, type Work } from '../../src/store/database.ts'
+import { type Database, run, shared, sql, UniqueViolation, type Work } from '../../src/store/database.ts'
 import { record } from '../../src/store/events.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
@@ -140,7 +140,7 @@ for (const engine of engines)
       }
       for (const [name, work] of Object.entries(works))
         for (const write of [() => database.write(work, 'once'), () => database.writeTogether('note 1', work)]) {
-          await assert.rejects(write(), isUniqueViolation, name)
+          await assert.rejects(write(), UniqueViolation, name)
           assert.deepEqual(await database.read(all), [], name)
         }
       await database.write(() => run(insert, 1, 'kept'), 'once')
