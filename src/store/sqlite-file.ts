@@ -1,7 +1,6 @@
 import { backup, DatabaseSync } from 'node:sqlite'
+import { patience } from './sqlite-connection.ts'
 import { codes, isBusy, primaryCode } from './sqlite-errors.ts'
-
-const patience = 5_000
 
 /** What is wrong with a file that should be a database; undefined when it is whole. */
 export function faultIn(path: string): string | undefined {
