@@ -7,7 +7,7 @@ import { after } from '../soon.ts'
 import { Properties } from '../user-groups/schema.ts'
 import type { Verified } from '../user-groups/user-group.ts'
 
-const DataSourceOut = Type.Object(
+const ResolvedDataSource = Type.Object(
   { id: Type.String(), provided_id: TextOrNull, name: Type.String() },
   { title: 'ResolvedDataSource' },
 )
@@ -21,9 +21,9 @@ const reply = {
   ),
   user_group: Type.Optional(Type.Object({ team_id: Type.Integer(), name: Type.String(), provided_id: Type.String() })),
   data_sources: Type.Optional(
-    Type.Unsafe<Record<string, { id: string; provided_id: string | null; name: string }>>({
+    Type.Unsafe<Record<string, Static<typeof ResolvedDataSource>>>({
       type: 'object',
-      additionalProperties: DataSourceOut,
+      additionalProperties: ResolvedDataSource,
     }),
   ),
   unresolved: Type.Optional(
