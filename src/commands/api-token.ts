@@ -3,7 +3,7 @@ import { type ApiToken, type Scope, scopes, state } from '../api-tokens/api-toke
 import { issueApiToken } from '../api-tokens/issue.ts'
 import { isoTime, isoTimeOrNull, timeOf } from '../clock.ts'
 import { OperatorError } from '../operator-error.ts'
-import { parseId, parseName, type TeamOptions } from './options.ts'
+import { example, parseId, parseName, type TeamOptions, withTeam } from './options.ts'
 import { table } from './table.ts'
 import { print, printJson, say, when } from './terminal.ts'
 import { teamNamed, withService } from './with-service.ts'
@@ -21,7 +21,7 @@ export function addApiTokenCommands(program: Command): void {
     .option('--scope <scope...>', `what it may do: ${scopes.join(', ')} (default: ${usualScopes})`, addScope)
     .option('--expires <time>', 'when it ends: 90d, 12h or 2027-01-31T00:00:00Z (default: never)', parseExpiry)
     .option('--json', 'print it as JSON, with the secret under "token"')
-    .addHelpText('after', '\nExample:\n  ugs api-token create "dashboard server" --scope verify --expires 90d')
+    .addHelpText('after', example('ugs api-token create "dashboard server" --scope verify --expires 90d'))
     .action((name: string, options: TeamOptions & { scope?: Scope[]; expires?: Expiry }) =>
       withService(async (service) => {
         const { store, tokens, clock } = service
@@ -36,12 +36,9 @@ export function addApiTokenCommands(program: Command): void {
       }),
     )
 
-  apiToken
-    .command('list')
+  withTeam(apiToken.command('list'), 'print them as JSON')
     .description('List the API tokens of a team, never their secrets.')
-    .option('--team <id>', 'the team', parseId, 1)
-    .option('--json', 'print them as JSON')
-    .addHelpText('after', '\nExample:\n  ugs api-token list --team 1')
+    .addHelpText('after', example('ugs api-token list --team 1'))
     .action((options: TeamOptions) =>
       withService(async (service) => {
         const { store, clock } = service
@@ -66,7 +63,7 @@ export function addApiTokenCommands(program: Command): void {
     .argument('<id>', 'its id, as "ugs api-token list" shows it', parseId)
     .option('--team <id>', 'the team it belongs to', parseId, 1)
     .option('--json', 'print the revoked token as JSON')
-    .addHelpText('after', '\nExample:\n  ugs api-token revoke 186123456789012')
+    .addHelpText('after', example('ugs api-token revoke 186123456789012'))
     .action((id: number, options: TeamOptions) =>
       withService(async (service) => {
         const { store, clock } = service

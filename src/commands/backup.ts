@@ -5,6 +5,7 @@ import { readConfig } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 import { copySqlite } from '../store/sqlite-file.ts'
 import { existsAlready, putInPlace, withDraft } from './draft.ts'
+import { example } from './options.ts'
 import { progressBar } from './progress-bar.ts'
 import { print, printJson } from './terminal.ts'
 import { refuseMissing } from './with-service.ts'
@@ -20,9 +21,7 @@ export function addBackupCommand(program: Command): void {
       `
 The copy holds no token in the clear and is worth nothing without the master key: keep that one too, elsewhere.
 To restore it, stop the service and run: ugs restore
-
-Example:
-  ugs backup /backups/user-groups-$(date +%F).db`,
+${example('ugs backup /backups/user-groups-$(date +%F).db')}`,
     )
     .action(async (file: string, options: { json?: boolean }, command: Command) => {
       if (file === '-') command.error('error: a database is not copied to standard output: name a file')

@@ -11,6 +11,7 @@ import { isThere } from '../store/sqlite-presence.ts'
 import type { Store } from '../store/store.ts'
 import { newKey, proveKeys } from '../unlock.ts'
 import { counted } from './counted.ts'
+import { example } from './options.ts'
 import { explanation, print, printJson } from './terminal.ts'
 
 interface Finding {
@@ -25,7 +26,7 @@ export function addDoctorCommand(program: Command): void {
     .command('doctor')
     .description('Check the settings, the database and the keys, and say what to do. Changes nothing.')
     .option('--json', 'print the findings as JSON')
-    .addHelpText('after', '\nExample:\n  ugs doctor')
+    .addHelpText('after', example('ugs doctor'))
     .action(async (options: { json?: boolean }) => {
       const findings = await examine()
       if (options.json) printJson(findings)

@@ -6,6 +6,7 @@ import { SealError } from '../tokens/key-ring.ts'
 import { sealPurposes } from '../tokens/tokens.ts'
 import { counted } from './counted.ts'
 import { unopened } from './damaged.ts'
+import { example } from './options.ts'
 import { progressBar } from './progress-bar.ts'
 import { print, printJson } from './terminal.ts'
 import { withService } from './with-service.ts'
@@ -25,9 +26,7 @@ export function addKeysCommands(program: Command): void {
 First restart the service with the new key in front: UGS_MASTER_KEY=NEW,OLD, or the same text in the file that holds
 the key. Then run this with the same setting. It can be stopped and run again: it goes on where it was. Once it
 says that the old key is no longer needed, restart the service without it.
-
-Example:
-  UGS_MASTER_KEY=NEW,OLD ugs keys rotate`,
+${example('UGS_MASTER_KEY=NEW,OLD ugs keys rotate')}`,
     )
     .action((options: { json?: boolean }) => withService((service) => rotate(service, options.json)))
 }

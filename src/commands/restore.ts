@@ -13,6 +13,7 @@ import { faultIn, whileUnused } from '../store/sqlite-file.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
 import { proveKeys } from '../unlock.ts'
 import { withDraft } from './draft.ts'
+import { example } from './options.ts'
 import { print, printJson } from './terminal.ts'
 
 export function addRestoreCommand(program: Command): void {
@@ -28,9 +29,7 @@ export function addRestoreCommand(program: Command): void {
 Stop the service first, and put the master key of the copy's time in its place. Nothing is replaced before the copy has
 proven to be sound in its structure and the key to belong to it; a copy of an older version is brought up to date. Tokens
 that were rotated or revoked since the copy was made are valid again.
-
-Example:
-  ugs restore /backups/user-groups-2026-11-15.db --force`,
+${example('ugs restore /backups/user-groups-2026-11-15.db --force')}`,
     )
     .action(async (file: string, options: { force?: boolean; json?: boolean }) => {
       const { database, masterKey } = readConfig(process.env)

@@ -15,7 +15,7 @@ export function addTeamCommands(program: Command): void {
     .description('Make a team. Its API tokens come from "ugs api-token create".')
     .argument('<name>', 'what people call it', parseName)
     .option('--json', 'print the team as JSON')
-    .addHelpText('after', '\nExample:\n  ugs team create "Acme Analytics"')
+    .addHelpText('after', example('ugs team create "Acme Analytics"'))
     .action((name: string, options: { json?: boolean }) =>
       withService(async ({ store, clock }) => {
         const made = await store.teams.create(name, clock.now())
@@ -28,7 +28,7 @@ export function addTeamCommands(program: Command): void {
     .command('list')
     .description('List the teams and their settings.')
     .option('--json', 'print them as JSON')
-    .addHelpText('after', '\nExample:\n  ugs team list --json')
+    .addHelpText('after', example('ugs team list --json'))
     .action((options: { json?: boolean }) =>
       withService(async ({ store }) => {
         const teams = await store.teams.list()
