@@ -96,7 +96,9 @@ export class DataSourceStore implements DataSources {
         )
         if (row === undefined) return undefined
         const updated = dataSource(row)
-        yield* record(actor, 'data_source.updated', ownId, now, { fields: fieldsOf(change), ...detailOf(updated) })
+        const detail = detailOf({ ...updated, providedId: old ?? updated.providedId })
+        const renamedTo = old === updated.providedId || old === null ? null : updated.providedId
+        yield* record(actor, 'data_source.updated', ownId, now, { fields: fieldsOf(change), ...detail }, renamedTo)
         return updated
       }, 'once')
     } catch (error) {

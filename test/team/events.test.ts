@@ -74,11 +74,19 @@ for (const engine of engines)
         const [updated] = await written(() => team.send('PATCH', path, patch))
         assert.deepEqual(updated, ofSource('updated', { fields: Object.keys(patch).sort().reverse() }))
       }
+      const provided_id = `${id} moved`
+      const [renamed] = await written(() => team.send('PATCH', path, { provided_id }))
+      assert.deepEqual(renamed, ofSource('updated', { fields: ['provided_id'], renamed_to: provided_id }))
       const [deleted] = await written(() => team.send('DELETE', path))
-      assert.deepEqual(deleted, ofSource('deleted'))
+      assert.deepEqual(deleted, ofSource('deleted', { provided_id }))
       const [without] = await written(() => team.makeDataSource({ schema_id: id, name: 'No id of ours' }))
       assert.equal(without?.name, 'No id of ours')
       assert.equal('provided_id' in without, false)
+      const [given] = await written(() =>
+        team.send('PATCH', at('data_sources', String(without.data_source)), { provided_id }),
+      )
+      assert.equal(given?.provided_id, provided_id)
+      assert.equal('renamed_to' in given, false)
       await team.send('DELETE', at('data_sources', String(without.data_source)))
       assert.deepEqual(await written(() => team.send('DELETE', at('schemas', id))), schema('deleted'))
     })

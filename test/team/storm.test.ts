@@ -87,7 +87,7 @@ async function assertConsistent(team: Team, strict: boolean): Promise<void> {
       if (event.kind === `${thing}.created`) there.add(event[thing])
       if (event.kind === `${thing}.deleted`)
         assert.ok(there.delete(event[thing]), `${event[thing]} was there to delete`)
-      if (event.renamed_to !== undefined && thing === 'user_group') {
+      if (event.renamed_to !== undefined && event.user_group !== undefined && thing === 'user_group') {
         there.delete(event.user_group)
         there.add(event.renamed_to)
       }
