@@ -11,10 +11,14 @@ const longestPause = 30_000
 /** A worker that lived this long was healthy: the next crash starts over with the shortest pause. */
 const healthyAfter = 60_000
 const collectPatience = 2_000
+/** How often a worker says that it is alive, and how often in a row it may fail to before it is taken for hung. */
+export const heartbeat = 1_000
+const mostMissed = 15
 
 /** What the supervisor and its workers say to each other. */
 export type Message =
   | { kind: 'stop' }
+  | { kind: 'alive' }
   | { kind: 'failed'; sentence: string; remedy: string }
   | { kind: 'ask_figures'; id: number }
   | { kind: 'figures'; id: number; figures: Figures }
@@ -29,12 +33,13 @@ export interface Supervision {
   stop(): Promise<void>
 }
 
-/** Keeps `count` workers alive on one port, replacing those that crash after a growing pause. */
+/** Keeps `count` workers alive on one port, replacing those that crash or hang, after a growing pause. */
 export function supervise(count: number, log: Logger): Supervision {
   let stopping = false
   let pause = shortestPause
   const listening = Promise.withResolvers<number>()
   const ready = new Set<number>()
+  const missed = new Map<Worker, number>()
   const figures = new FiguresOfAll()
   const isStarting = () => ready.size < count
 
@@ -44,15 +49,18 @@ export function supervise(count: number, log: Logger): Supervision {
     const started = performance.now()
     worker.once('listening', ({ port }) => {
       ready.add(worker.id)
+      missed.set(worker, 0)
       if (!isStarting()) listening.resolve(port)
     })
     worker.on('message', (message: Message) => {
+      missed.set(worker, 0)
       if (message.kind !== 'failed') return void answer(worker, message)
       if (!isStarting()) log.error({ reason: message.sentence }, 'worker could not start')
       else giveUp(new OperatorError(message.sentence, message.remedy))
     })
     const end = (code: number | string, signal: string | null) => {
       figures.end(worker.id)
+      missed.delete(worker)
       if (stopping) return
       if (isStarting() && code !== 0) giveUp(signal === null ? undefined : endedBy(signal))
       if (performance.now() - started > healthyAfter) pause = shortestPause
@@ -67,6 +75,16 @@ export function supervise(count: number, log: Logger): Supervision {
     })
   }
   for (let i = 0; i < count; i++) fork()
+
+  // Counted, not timed: a machine that was asleep has not heard of anybody either.
+  setInterval(() => {
+    for (const [worker, count] of missed) {
+      missed.set(worker, count + 1)
+      if (count < mostMissed) continue
+      log.error({ worker: worker.process.pid }, 'worker hangs, ending it')
+      worker.process.kill('SIGKILL')
+    }
+  }, heartbeat).unref()
 
   const collectMetrics = async () => {
     await Promise.all(alive().map(askFigures))

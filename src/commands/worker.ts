@@ -1,10 +1,10 @@
 import cluster from 'node:cluster'
 import type { Registry } from 'prom-client'
 import type { Figures } from './figures.ts'
-import type { Message } from './supervise.ts'
+import { heartbeat, type Message } from './supervise.ts'
 import { explanation } from './terminal.ts'
 
-/** A worker hands its figures over, asks for everybody's, and stops when told to or left alone. */
+/** A worker says that it is alive, hands its figures over, asks for everybody's, and stops when told to or left alone. */
 export function askSupervisor(registry: Registry) {
   const stopped = Promise.withResolvers<void>()
   const waiting = new Map<number, (text: string) => void>()
@@ -18,6 +18,7 @@ export function askSupervisor(registry: Registry) {
       waiting.delete(message.id)
     }
   })
+  setInterval(() => tell({ kind: 'alive' }), heartbeat).unref()
   cluster.worker?.once('disconnect', () => {
     // Otherwise Node ends the process at once, with all that is under way in it.
     if (cluster.worker) cluster.worker.exitedAfterDisconnect = true

@@ -109,6 +109,20 @@ describe('several workers', () => {
     assert.equal(await onNewConnection(service), 200)
   })
 
+  it('have one that hangs replaced', async (t) => {
+    const service = await (await Premises.open(t, sqlite, settings)).start()
+    const pids = await everyWorker(service)
+    const [victim = assert.fail()] = pids
+    process.kill(victim, 'SIGSTOP')
+    await eventually('it is ended', () => !isAlive(victim), 25_000)
+    const [hung] = logged(service).filter(({ msg }) => msg === 'worker hangs, ending it')
+    assert.equal(hung?.worker, victim)
+    await eventually('another takes its place', async () => {
+      assert.equal(await onNewConnection(service), 200)
+      return answeringPids(service).find((pid) => !pids.includes(pid))
+    })
+  })
+
   it('all end with the first process on SIGTERM, with exit code 0', async (t) => {
     const service = await (await Premises.open(t, sqlite, settings)).start()
     const pids = await everyWorker(service)
