@@ -1,4 +1,5 @@
 import { UserGroupServiceError } from './error.ts'
+import { parseJson } from './json.ts'
 
 const advice = 'is a number that would not arrive as it is; send it as a string.'
 
@@ -11,6 +12,11 @@ export function bodyText(body: object): string {
     if (typeof value === 'object') paths.set(value, path)
     return value
   })
+}
+
+/** What will be sent, as it is now: whoever passed it may change it while the call goes on. */
+export function copyOf<Body extends object>(body: Body): Body {
+  return parseJson(bodyText(body)) as Body
 }
 
 function isInexact(value: unknown): boolean {

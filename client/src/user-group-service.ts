@@ -1,3 +1,4 @@
+import { copyOf } from './body.ts'
 import { type Call, type CallOptions, creation, deletion, revocation } from './call.ts'
 import { type Connection, connect, type Settings } from './connection.ts'
 import { pages } from './pages.ts'
@@ -16,14 +17,15 @@ export class UserGroupService {
   }
 
   /** Looks a user group up, or creates it. */
-  getOrCreate(request: wire.GetOrCreateRequest, options?: CallOptions): Promise<wire.UserGroupGetOrCreateAnswer> {
+  async getOrCreate(request: wire.GetOrCreateRequest, options?: CallOptions): Promise<wire.UserGroupGetOrCreateAnswer> {
+    const body = copyOf(request)
     return this.#send(
       {
         method: 'POST',
         // The twin of GET /api/user: fetch cannot send a body with a GET.
         path: '/api/user_groups',
-        body: request,
-        isAnswer: ({ user_group }) => user_group?.provided_id === request.user_group_id,
+        body,
+        isAnswer: ({ user_group }) => user_group?.provided_id === body.user_group_id,
       },
       options,
     )
@@ -49,9 +51,9 @@ export class UserGroupService {
   }
 
   /** All user groups, or those whose id or name begins with q. */
-  userGroups({ cursor, ...query }: wire.UserGroupListQuery = {}, options?: CallOptions) {
+  userGroups({ cursor, ...query }: wire.UserGroupListQuery = {}, { signal }: CallOptions = {}) {
     return pages(cursor, async (next) => {
-      const page = await this.listUserGroups({ limit: 200, ...query, cursor: next }, options)
+      const page = await this.listUserGroups({ limit: 200, ...query, cursor: next }, { signal })
       return { items: page.user_groups, next: page.next_cursor }
     })
   }
@@ -71,24 +73,25 @@ export class UserGroupService {
   async updateUserGroup(
     providedId: string,
     change: wire.UserGroupPatch,
-    options?: CallOptions,
+    { signal }: CallOptions = {},
   ): Promise<wire.UserGroupUpdateAnswer> {
+    const body = copyOf(change)
     const call = {
       method: 'PATCH',
       path: '/api/user_groups',
       id: providedId,
-      body: change,
+      body,
       isAnswer: ({ user_group }: wire.UserGroupUpdateAnswer) =>
-        user_group?.provided_id === (change.provided_id ?? providedId),
+        user_group?.provided_id === (body.provided_id ?? providedId),
     } as const
-    const read = (id: string) => this.getUserGroup(id, options)
-    return this.#send(await renaming(call, read, ({ user_group }) => user_group), options)
+    const read = (id: string) => this.getUserGroup(id, { signal })
+    return this.#send(await renaming(call, read, ({ user_group }) => user_group), { signal })
   }
 
-  deleteUserGroup(providedId: string, options?: CallOptions): Promise<wire.UserGroupDeleteAnswer> {
+  async deleteUserGroup(providedId: string, { signal }: CallOptions = {}): Promise<wire.UserGroupDeleteAnswer> {
     return this.#send(
-      deletion('/api/user_groups', providedId, () => this.getUserGroup(providedId, options)),
-      options,
+      deletion('/api/user_groups', providedId, () => this.getUserGroup(providedId, { signal })),
+      { signal },
     )
   }
 
@@ -101,9 +104,9 @@ export class UserGroupService {
   }
 
   /** All schemas of the team, newest last. */
-  schemas({ cursor, ...query }: wire.SchemaListQuery = {}, options?: CallOptions) {
+  schemas({ cursor, ...query }: wire.SchemaListQuery = {}, { signal }: CallOptions = {}) {
     return pages(cursor, async (next) => {
-      const page = await this.listSchemas({ limit: 200, ...query, cursor: next }, options)
+      const page = await this.listSchemas({ limit: 200, ...query, cursor: next }, { signal })
       return { items: page.schemas, next: page.next_cursor }
     })
   }
@@ -112,10 +115,10 @@ export class UserGroupService {
     return this.#send({ method: 'GET', path: '/api/schemas', id, isAnswer: ({ schema }) => schema?.id === id }, options)
   }
 
-  deleteSchema(id: string, options?: CallOptions): Promise<wire.SchemaDeleteAnswer> {
+  async deleteSchema(id: string, { signal }: CallOptions = {}): Promise<wire.SchemaDeleteAnswer> {
     return this.#send(
-      deletion('/api/schemas', id, () => this.getSchema(id, options)),
-      options,
+      deletion('/api/schemas', id, () => this.getSchema(id, { signal })),
+      { signal },
     )
   }
 
@@ -128,9 +131,9 @@ export class UserGroupService {
   }
 
   /** All data sources of the team, newest last. */
-  dataSources({ cursor, ...query }: wire.DataSourceListQuery = {}, options?: CallOptions) {
+  dataSources({ cursor, ...query }: wire.DataSourceListQuery = {}, { signal }: CallOptions = {}) {
     return pages(cursor, async (next) => {
-      const page = await this.listDataSources({ limit: 200, ...query, cursor: next }, options)
+      const page = await this.listDataSources({ limit: 200, ...query, cursor: next }, { signal })
       return { items: page.data_sources, next: page.next_cursor }
     })
   }
@@ -146,24 +149,25 @@ export class UserGroupService {
   async updateDataSource(
     id: string,
     change: wire.DataSourcePatch,
-    options?: CallOptions,
+    { signal }: CallOptions = {},
   ): Promise<wire.DataSourceUpdateAnswer> {
+    const body = copyOf(change)
     const call = {
       method: 'PATCH',
       path: '/api/data_sources',
       id,
-      body: change,
+      body,
       isAnswer: ({ data_source }: wire.DataSourceUpdateAnswer) =>
-        isCalled(id, data_source) || isCalled(change.provided_id, data_source),
+        isCalled(id, data_source) || isCalled(body.provided_id, data_source),
     } as const
-    const read = (name: string) => this.getDataSource(name, options)
-    return this.#send(await renaming(call, read, ({ data_source }) => data_source), options)
+    const read = (name: string) => this.getDataSource(name, { signal })
+    return this.#send(await renaming(call, read, ({ data_source }) => data_source), { signal })
   }
 
-  deleteDataSource(id: string, options?: CallOptions): Promise<wire.DataSourceDeleteAnswer> {
+  async deleteDataSource(id: string, { signal }: CallOptions = {}): Promise<wire.DataSourceDeleteAnswer> {
     return this.#send(
-      deletion('/api/data_sources', id, () => this.getDataSource(id, options)),
-      options,
+      deletion('/api/data_sources', id, () => this.getDataSource(id, { signal })),
+      { signal },
     )
   }
 
@@ -177,9 +181,9 @@ export class UserGroupService {
   }
 
   /** All API tokens of the team that are not revoked, newest last. */
-  apiTokens({ cursor, ...query }: wire.ApiTokenListQuery = {}, options?: CallOptions) {
+  apiTokens({ cursor, ...query }: wire.ApiTokenListQuery = {}, { signal }: CallOptions = {}) {
     return pages(cursor, async (next) => {
-      const page = await this.listApiTokens({ limit: 200, ...query, cursor: next }, options)
+      const page = await this.listApiTokens({ limit: 200, ...query, cursor: next }, { signal })
       return { items: page.api_tokens, next: page.next_cursor }
     })
   }
@@ -201,9 +205,9 @@ export class UserGroupService {
   }
 
   /** The audit trail behind an event, or what is searched for in it, up to its end as it is then. */
-  events({ after, ...query }: wire.EventListQuery = {}, options?: CallOptions) {
+  events({ after, ...query }: wire.EventListQuery = {}, { signal }: CallOptions = {}) {
     return pages(after?.toString(), async (next) => {
-      const page = await this.listEvents({ limit: 200, ...query, after: next }, options)
+      const page = await this.listEvents({ limit: 200, ...query, after: next }, { signal })
       return { items: page.events, next: page.next_cursor }
     })
   }

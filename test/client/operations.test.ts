@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { CallOptions } from '../../client/src/call.ts'
 import { operations } from '../../src/operations.ts'
 import { times } from '../support/times.ts'
 import { clientOf, failure, runningOnSqlite } from './client.ts'
@@ -118,6 +119,34 @@ describe('the client, method by method', async () => {
       assert.equal(group.provided_id, 'acme')
       break
     }
+  })
+
+  it('takes what it is given as it is at the moment of the call, whatever becomes of it later', async () => {
+    const request = { user_group_id: 'taken', properties: { list: [1] } }
+    const made = client.getOrCreate(request)
+    request.user_group_id = 'later'
+    assert.equal((await made).user_group.provided_id, 'taken')
+
+    const change = { name: 'Taken', properties: { list: [1] } }
+    const changed = client.updateUserGroup('taken', change)
+    change.name = 'Later'
+    change.properties.list.push(2)
+    const { name, properties } = (await changed).user_group
+    assert.deepEqual([name, properties], ['Taken', { list: [1] }])
+
+    await client.createDataSource({ schema_id: 'first', provided_id: 'taken' })
+    const options: CallOptions = {}
+    const renaming = { provided_id: 'taken, renamed', name: 'Taken' }
+    const renamed = [
+      client.updateUserGroup('taken', renaming, options).then(({ user_group }) => user_group),
+      client.updateDataSource('taken', renaming, options).then(({ data_source }) => data_source),
+    ]
+    const walk = client.userGroups({ q: 'taken' }, options)
+    Object.assign(renaming, { provided_id: 'later', name: 'Later' })
+    options.signal = AbortSignal.abort()
+    for (const thing of await Promise.all(renamed))
+      assert.deepEqual([thing.provided_id, thing.name], ['taken, renamed', 'Taken'])
+    assert.equal((await walk.next()).value?.name, 'Taken')
   })
 
   // Last, when all of the above have sent theirs.
