@@ -16,7 +16,7 @@ export function prepare({ baseUrl, authorization }: Connection, request: Request
   const init = { method: request.method, headers, redirect: 'manual' } as const
   const isOnce = request.advice !== undefined
   // Bun sends a request without a body again by itself when its connection breaks, unless that is a new one.
-  if (request.body === undefined) return { url, init: () => (isOnce ? { ...init, keepalive: false } : init) }
+  if (!('body' in request)) return { url, init: () => (isOnce ? { ...init, keepalive: false } : init) }
   const withBody = { ...init, headers: { ...headers, 'content-type': 'application/json' } }
   const text = bodyText(request.body)
   return { url, init: () => ({ ...withBody, ...(isOnce ? sentOnce(text) : { body: text }) }) }
@@ -31,10 +31,17 @@ function sentOnce(text: string): Pick<FetchInit, 'body'> {
 
 /** `/api/schemas` and the id `a/b` make `/api/schemas/a%2Fb`. */
 function target({ path, query = {}, ...rest }: Request): string {
+  refuseUnlessObject(query, 'query')
   const place = 'id' in rest ? `${path}/${percentEncoded(rest.id)}` : path
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   return text === '' ? place : `${place}?${text}`
+}
+
+/** For JavaScript, where it may be anything. */
+export function refuseUnlessObject(value: unknown, what: string): void {
+  if (typeof value !== 'object' || value === null)
+    throw new UserGroupServiceError('invalid_request', `The ${what} must be an object.`)
 }
 
 function percentEncoded(id: unknown): string {

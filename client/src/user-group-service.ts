@@ -2,6 +2,7 @@ import { copyOf } from './body.ts'
 import { type Call, type CallOptions, creation, deletion, revocation } from './call.ts'
 import { type Connection, connect, type Settings } from './connection.ts'
 import { pages } from './pages.ts'
+import { refuseUnlessObject } from './prepare.ts'
 import { renaming } from './rename.ts'
 import { type RotateOptions, rotate } from './rotate.ts'
 import { send } from './send.ts'
@@ -32,7 +33,9 @@ export class UserGroupService {
   }
 
   /** Replaces the token of a user group. Pass its provided_id too, and a lost answer is recovered. */
-  rotate(currentToken: string, options: RotateOptions = {}): Promise<wire.UserGroupRotateTokenAnswer> {
+  async rotate(currentToken: string, options: RotateOptions = {}): Promise<wire.UserGroupRotateTokenAnswer> {
+    // An id in their place would be no id, and a lost answer not recovered.
+    refuseUnlessObject(options, 'options')
     const { signal } = options
     const lookUp = {
       record: (id: string) => this.getUserGroup(id, { signal }),

@@ -21,6 +21,24 @@ describe('the body of a request', () => {
     }
   })
 
+  it('is not sent unless it is an object that can be made JSON, nor is a query that is none', async () => {
+    const client = clientOf('http://127.0.0.1', { fetch: () => assert.fail('it was sent') })
+    const cyclic = { properties: {} }
+    cyclic.properties = cyclic
+    for (const given of [undefined, null, 'acme', [], () => 1, { toJSON() {} }, cyclic] as never[])
+      for (const call of [
+        () => client.getOrCreate(given),
+        () => client.updateUserGroup('acme', given),
+        () => client.updateTeam(given),
+        () => client.createSchema(given),
+      ])
+        assert.equal((await failure(call())).code, 'invalid_request')
+    for (const given of [null, 'acme', 1] as never[])
+      assert.equal((await failure(client.listUserGroups(given))).code, 'invalid_request')
+    for (const options of [null, 'acme', 1] as never[])
+      assert.equal((await failure(client.rotate('ugt_x', options))).code, 'invalid_request')
+  })
+
   it('is what JSON.stringify makes of it otherwise', () => {
     const body = { a: 2 ** 53 - 1, b: 1.5e-7, c: [null, undefined, true], d: new Date(0), e: undefined, '': { '': '' } }
     assert.equal(bodyText(body), JSON.stringify(body))
