@@ -24,12 +24,14 @@ export interface GuardOptions<Request> {
 }
 
 interface NodeAnswer {
+  headersSent?: boolean
   statusCode: number
   setHeader(name: string, value: string): unknown
   end(text: string): unknown
 }
 
 interface FastifyAnswer {
+  sent?: boolean
   code(status: number): unknown
   header(name: string, value: string): unknown
   send(body: object): unknown
@@ -53,6 +55,8 @@ export function requireUserGroup<Request extends GuardedRequest = GuardedRequest
 ) {
   return async (request: NoInfer<Request>, response: NodeAnswer, next: () => unknown): Promise<void> => {
     const refusal = await judge(client, request, options)
+    // Somebody else has answered in the meantime, a time limit of the server, say.
+    if (response.headersSent) return
     for (const [name, value] of Object.entries(refusal?.headers ?? neverStored)) response.setHeader(name, value)
     if (refusal === undefined) {
       // So that whoever waits for the guard hears of a handler that fails later.
@@ -72,6 +76,7 @@ export function requireUserGroupHook<Request extends GuardedRequest = GuardedReq
 ) {
   return async (request: NoInfer<Request>, reply: FastifyAnswer): Promise<unknown> => {
     const refusal = await judge(client, request, options)
+    if (reply.sent) return reply
     for (const [name, value] of Object.entries(refusal?.headers ?? neverStored)) reply.header(name, value)
     if (refusal === undefined) return undefined
     reply.code(refusal.status)

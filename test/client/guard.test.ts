@@ -22,15 +22,9 @@ type Dashboard = (context: TestContext, client: UserGroupService, options?: Opti
 const dashboards: Record<string, Dashboard> = {
   async 'node:http'(context, client, options) {
     const guard = requireUserGroup(client, options)
-    const server = createServer((request: IncomingMessage, response: ServerResponse) =>
+    return listening(context, (request, response) =>
       guard(request, response, () => response.end(JSON.stringify(userGroupOf(request)))),
-    ).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    context.after(() => {
-      server.close()
-      server.closeAllConnections()
-    })
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    )
   },
   async fastify(context, client, options) {
     const app = fastify()
@@ -38,6 +32,19 @@ const dashboards: Record<string, Dashboard> = {
     context.after(() => app.close())
     return app.listen({ port: 0, host: '127.0.0.1' })
   },
+}
+
+async function listening(
+  context: TestContext,
+  handler: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<string> {
+  const server = createServer(handler).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  context.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
@@ -148,6 +155,38 @@ describe('the guard', async () => {
     assert.equal(response.statusCode, 401)
     assert.throws(() => userGroupOf(request))
     assert.deepEqual(proxy.seen, [])
+  })
+
+  it('does nothing more where somebody else has answered in the meantime', async (t) => {
+    const { token } = await newGroup()
+    let answer = () => {}
+    const overtaken = {
+      verify(given: string) {
+        answer()
+        return client.verify(given)
+      },
+    }
+    const guarded: Promise<unknown>[] = []
+    const passed = () => assert.fail('it passed')
+    const url = await listening(t, (request, response) => {
+      answer = () => response.writeHead(504).end()
+      guarded.push(requireUserGroup(overtaken)(request, response, passed))
+    })
+    const warnings: string[] = []
+    const app = fastify({ logger: { level: 'warn', stream: { write: (line) => warnings.push(line) } } })
+    app.addHook('preHandler', (request, reply) => {
+      answer = () => reply.code(504).send()
+      const hooked = requireUserGroupHook(overtaken)(request, reply)
+      guarded.push(hooked)
+      return hooked
+    })
+    app.get('/', passed)
+    for (const given of [token, 'ugt_nobody']) {
+      assert.equal((await fetch(url, bearer(given))).status, 504)
+      assert.equal((await app.inject({ url: '/', ...bearer(given) })).statusCode, 504)
+    }
+    await Promise.all(guarded)
+    assert.deepEqual(warnings, [])
   })
 
   it('waits for the handler, so that its failure is no rejection that nobody handles', async () => {
