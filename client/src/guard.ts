@@ -17,8 +17,8 @@ export interface GuardedRequest {
 }
 
 export interface GuardOptions<Request> {
-  /** Where the token is, when it is not in `Authorization: Bearer …`. One that throws has found none. */
-  token?: ((request: Request) => string | undefined) | undefined
+  /** Where the token is, when it is not in `Authorization: Bearer …`. One that throws, or gives no string, has found none. */
+  token?: ((request: Request) => string | null | undefined) | undefined
   /** Told why a request was answered with 503, for your log. */
   onError?: ((error: UserGroupServiceError) => void) | undefined
 }
@@ -101,7 +101,7 @@ async function judge<Request extends GuardedRequest>(
   // Whatever was there came from somebody else.
   delete request.userGroup
   const given = tokenOf(request, token)
-  if (given === undefined || !isPossible(given)) return unauthorized('Send the token of a user group.')
+  if (typeof given !== 'string' || !isPossible(given)) return unauthorized('Send the token of a user group.')
   try {
     const { success, ...answer } = await client.verify(given)
     if (!answer.active) return unauthorized(`The token opens nothing: ${reasons[answer.reason]}.`)
@@ -116,7 +116,7 @@ async function judge<Request extends GuardedRequest>(
 }
 
 /** What a visitor has sent can make it throw, a cookie that decodes to nothing: then there is no token. */
-function tokenOf<Request>(request: Request, token: (request: Request) => string | undefined): string | undefined {
+function tokenOf<Request>(request: Request, token: (request: Request) => unknown): unknown {
   try {
     return token(request)
   } catch {

@@ -112,6 +112,8 @@ describe('the guard', async () => {
     it(`refuses with 401 where the token cannot be read, with ${name}`, async (t) => {
       const url = await open(t, client, { token: ({ headers }) => decodeURIComponent(headers.cookie ?? '') })
       assert.equal((await fetch(url, { headers: { cookie: '%' } })).status, 401)
+      for (const none of [null, 5, ['ugt_x'], Promise.resolve('ugt_x')] as (null | string)[])
+        assert.equal((await fetch(await open(t, client, { token: () => none }))).status, 401)
     })
 
     it(`answers with 503 though onError fails, at once or later, with ${name}`, async (t) => {
