@@ -111,7 +111,7 @@ async function judge<Request extends GuardedRequest>(
   } catch (error) {
     // Only a caller's own signal ends a call with anything else, and here is none.
     void tell(error as UserGroupServiceError, onError)
-    return unavailable
+    return unavailable((error as Partial<UserGroupServiceError> | undefined)?.retryAfter)
   }
 }
 
@@ -156,11 +156,12 @@ function unauthorized(message: string): Refusal {
   }
 }
 
-const unavailable: Refusal = {
-  status: 503,
-  headers: { ...neverStored, 'Retry-After': '1' },
-  body: {
-    success: 0,
-    error: { code: 'unavailable', message: 'The token cannot be verified at the moment; try again.' },
-  },
+/** The visitor is to wait as long as the service asks for. */
+function unavailable(retryAfter = 1): Refusal {
+  const message = 'The token cannot be verified at the moment; try again.'
+  return {
+    status: 503,
+    headers: { ...neverStored, 'Retry-After': String(Math.max(1, Math.ceil(retryAfter))) },
+    body: { success: 0, error: { code: 'unavailable', message } },
+  }
 }

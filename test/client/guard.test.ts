@@ -129,14 +129,16 @@ describe('the guard', async () => {
       const { token } = await newGroup()
       const { client: cutOff } = await unluckyClient(t, there, ['drop'], { retries: 0 })
       const { client: wrong } = await unluckyClient(t, there, [], { apiToken: 'not-the-right-one' })
-      for (const [helpless, code] of [
-        [cutOff, 'connection_failed'],
-        [wrong, 'invalid_api_token'],
+      const { client: limited } = await unluckyClient(t, there, [{ status: 429, headers: { 'retry-after': '42' } }])
+      for (const [helpless, code, retryAfter] of [
+        [cutOff, 'connection_failed', '1'],
+        [wrong, 'invalid_api_token', '1'],
+        [limited, 'unexpected_answer', '42'],
       ] as const) {
         const errors: unknown[] = []
         const answer = await fetch(await open(t, helpless, { onError: (error) => errors.push(error) }), bearer(token))
         assert.equal(answer.status, 503)
-        assert.equal(answer.headers.get('retry-after'), '1')
+        assert.equal(answer.headers.get('retry-after'), retryAfter)
         assert.equal(answer.headers.get('cache-control'), 'no-store')
         const { success, error } = (await answer.json()) as { success: number; error: { code: string } }
         assert.deepEqual([success, error.code], [0, 'unavailable'])
