@@ -23,14 +23,16 @@ export interface GuardOptions<Request> {
   onError?: ((error: UserGroupServiceError) => void) | undefined
 }
 
-interface NodeAnswer {
+/** As much of an answer as the guard needs, Node's or Express's. */
+export interface NodeAnswer {
   headersSent?: boolean
   statusCode: number
   setHeader(name: string, value: string): unknown
   end(text: string): unknown
 }
 
-interface FastifyAnswer {
+/** The same of Fastify's. */
+export interface FastifyAnswer {
   sent?: boolean
   code(status: number): unknown
   header(name: string, value: string): unknown

@@ -2,7 +2,7 @@
 export type { CallOptions } from './call.ts'
 export type { Fetch, FetchAnswer, FetchInit, Settings } from './connection.ts'
 export { type OwnErrorCode, UserGroupServiceError } from './error.ts'
-export type { GuardOptions, VerifiedUserGroup } from './guard.ts'
+export type { FastifyAnswer, GuardedRequest, GuardOptions, NodeAnswer, VerifiedUserGroup } from './guard.ts'
 export { requireUserGroup, requireUserGroupHook, userGroupOf } from './guard.ts'
 export type { RotateOptions } from './rotate.ts'
 export type * from './types.ts'

@@ -61,9 +61,9 @@ import { ProxyAgent, fetch as undiciFetch } from 'undici'
 import { requireUserGroup, requireUserGroupHook, UserGroupService, userGroupOf } from 'user-group-service-client'
 
 const client = new UserGroupService({ baseUrl: 'https://groups.example.com', apiToken: 'x' })
-const guard = requireUserGroup(client)
+export const guard = requireUserGroup(client)
 createServer((request, response) => guard(request, response, () => response.end(userGroupOf(request).user_group.name)))
-const hook = requireUserGroupHook(client)
+export const hook = requireUserGroupHook(client)
 fastify().get('/', { preHandler: hook }, async (request) => userGroupOf(request).data_sources.sales?.id)
 fastify().addHook('onRequest', hook)
 fastify().get('/', { preHandler: requireUserGroupHook(client) }, async (request) => userGroupOf(request).properties)
@@ -104,7 +104,8 @@ describe("the client's types, seen from a project that has installed it", () => 
   })
 
   it('fit node:http, fastify and undici', () => {
-    compile(['servers.ts'], { types: ['node'], lib: ['esnext'], skipLibCheck: true })
+    // A guard can be exported by a package that has declarations of its own.
+    compile(['servers.ts'], { types: ['node'], lib: ['esnext'], skipLibCheck: true, declaration: true })
     compile(['everywhere.ts'], { types: ['node'], lib: ['esnext'], skipLibCheck: true })
   })
 
