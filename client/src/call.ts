@@ -8,7 +8,9 @@ export interface Request {
   id?: string | undefined
   query?: object | undefined
   body?: object | undefined
-  /** Where a second one would not do the same as the first: what to do when nobody knows whether it was done. */
+  /** A second one would not do the same as the first: the run time must not send it twice by itself. */
+  isOnce?: true | undefined
+  /** For what changes something: what to do when nobody knows whether it was done. */
   advice?: string | undefined
 }
 
@@ -30,12 +32,16 @@ export interface CallOptions {
 /** A 503 of the service leaves open too whether it was done, though it hardly ever was. */
 const notKnown = ['lost', 'unavailable'] as const
 
+/** Of what may be done a second time without harm. */
+export const repeatable = 'It may have been done: repeat it, which is safe.'
+
 /** A second one would make a second thing, or fail because of the first. */
 export function creation<Answer>(path: string, body: object, list: string): Call<Answer> {
   return {
     method: 'POST',
     path,
     body,
+    isOnce: true,
     neverAfter: notKnown,
     advice: `It may have been created: ask ${list} before you repeat.`,
   }
@@ -47,6 +53,7 @@ export function deletion(path: string, id: string, look: () => Promise<unknown>)
     method: 'DELETE',
     path,
     id,
+    isOnce: true,
     neverAfter: notKnown,
     advice: 'It may have been deleted, and its id given to another: look at what has it before you repeat.',
     wasDone: () => look().then(() => undefined, doneIfMissing),
@@ -59,6 +66,7 @@ export function revocation(path: string, id: string): Call<{ success: 1 }> {
     method: 'DELETE',
     path,
     id,
+    isOnce: true,
     advice: 'It may have been revoked: ask listApiTokens.',
     wasDone: doneIfMissing,
   }

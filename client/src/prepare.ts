@@ -14,12 +14,11 @@ export function prepare({ baseUrl, authorization }: Connection, request: Request
   const headers = { authorization, accept: 'application/json' }
   // Followed, a redirect would turn a POST into a GET and drop its body.
   const init = { method: request.method, headers, redirect: 'manual' } as const
-  const isOnce = request.advice !== undefined
   // Bun sends a request without a body again by itself when its connection breaks, unless that is a new one.
-  if (!('body' in request)) return { url, init: () => (isOnce ? { ...init, keepalive: false } : init) }
+  if (!('body' in request)) return { url, init: () => (request.isOnce ? { ...init, keepalive: false } : init) }
   const withBody = { ...init, headers: { ...headers, 'content-type': 'application/json' } }
   const text = bodyText(request.body)
-  return { url, init: () => ({ ...withBody, ...(isOnce ? sentOnce(text) : { body: text }) }) }
+  return { url, init: () => ({ ...withBody, ...(request.isOnce ? sentOnce(text) : { body: text }) }) }
 }
 
 /** Deno sends a request again by itself when its connection breaks, unless the body is a stream: it stands for the text. */

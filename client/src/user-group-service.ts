@@ -1,5 +1,5 @@
 import { copyOf } from './body.ts'
-import { type Call, type CallOptions, creation, deletion, revocation } from './call.ts'
+import { type Call, type CallOptions, creation, deletion, repeatable, revocation } from './call.ts'
 import { type Connection, connect, type Settings } from './connection.ts'
 import { pages } from './pages.ts'
 import { refuseUnlessObject } from './prepare.ts'
@@ -19,17 +19,7 @@ export class UserGroupService {
 
   /** Looks a user group up, or creates it. */
   async getOrCreate(request: wire.GetOrCreateRequest, options?: CallOptions): Promise<wire.UserGroupGetOrCreateAnswer> {
-    const body = copyOf(request)
-    return this.#send(
-      {
-        method: 'POST',
-        // The twin of GET /api/user: fetch cannot send a body with a GET.
-        path: '/api/user_groups',
-        body,
-        isAnswer: ({ user_group }) => user_group?.provided_id === body.user_group_id,
-      },
-      options,
-    )
+    return this.#send({ ...finding(request), advice: repeatable }, options)
   }
 
   /** Replaces the token of a user group. Pass its provided_id too, and a lost answer is recovered. */
@@ -39,7 +29,7 @@ export class UserGroupService {
     const { signal } = options
     const lookUp = {
       record: (id: string) => this.getUserGroup(id, { signal }),
-      group: (id: string) => this.getOrCreate({ user_group_id: id }, { signal }),
+      group: (id: string) => this.#send(finding({ user_group_id: id }), { signal }),
     }
     return rotate(this.#connection, lookUp, currentToken, options)
   }
@@ -84,6 +74,7 @@ export class UserGroupService {
       path: '/api/user_groups',
       id: providedId,
       body,
+      advice: repeatable,
       isAnswer: ({ user_group }: wire.UserGroupUpdateAnswer) =>
         user_group?.provided_id === (body.provided_id ?? providedId),
     } as const
@@ -160,6 +151,7 @@ export class UserGroupService {
       path: '/api/data_sources',
       id,
       body,
+      advice: repeatable,
       isAnswer: ({ data_source }: wire.DataSourceUpdateAnswer) =>
         isCalled(id, data_source) || isCalled(body.provided_id, data_source),
     } as const
@@ -200,7 +192,7 @@ export class UserGroupService {
   }
 
   updateTeam(change: wire.TeamPatch, options?: CallOptions): Promise<wire.TeamUpdateAnswer> {
-    return this.#send({ method: 'PATCH', path: '/api/team', body: change }, options)
+    return this.#send({ method: 'PATCH', path: '/api/team', body: change, advice: repeatable }, options)
   }
 
   listEvents(query?: wire.EventListQuery, options?: CallOptions): Promise<wire.EventListAnswer> {
@@ -232,6 +224,13 @@ export class UserGroupService {
   async #ask<Answer>(call: Call<Answer>, options: CallOptions | undefined): Promise<Answer> {
     return send({ ...this.#connection, retries: 0 }, call, options)
   }
+}
+
+/** The twin of GET /api/user: fetch cannot send a body with a GET. */
+function finding(request: wire.GetOrCreateRequest): Call<wire.UserGroupGetOrCreateAnswer> {
+  const body = copyOf(request)
+  const isAnswer = ({ user_group }: wire.UserGroupGetOrCreateAnswer) => user_group?.provided_id === body.user_group_id
+  return { method: 'POST', path: '/api/user_groups', body, isAnswer }
 }
 
 function isCalled(name: string | undefined, source: wire.DataSource | undefined): boolean {

@@ -92,6 +92,12 @@ describe('a rotation whose answer is lost, or about another group', async () => 
     assert.equal(await isThere('nobody'), false)
   })
 
+  it('is none where the look before it got no answer: nothing was sent that rotates', async (t) => {
+    const { provided_id, token } = await newGroup()
+    const { client } = await unluckyClient(t, there, ['pass', 'lose'], { retries: 0 })
+    assert.equal((await failure(client.rotate(token, { provided_id }))).code, 'connection_failed')
+  })
+
   for (const [when, behind] of [
     ['before the group is looked at', 3],
     ['between the two looks at the group', 5],

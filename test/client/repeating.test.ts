@@ -43,6 +43,36 @@ describe('the client, when a call does not go through', async () => {
       }
     })
 
+  it('leaves open whether a change was done that was not answered, and reports what was refused as not done', async (t) => {
+    await direct.getOrCreate({ user_group_id: 'changed' })
+    await direct.createSchema({ id: 'changed' })
+    await direct.createDataSource({ schema_id: 'changed', provided_id: 'changed' })
+    const limited: Fault = { status: 429, headers: { 'retry-after': '30' }, body: unavailable.body }
+    const writes = [
+      (client: UserGroupService) => client.getOrCreate({ user_group_id: 'changed, and new' }),
+      (client: UserGroupService) => client.updateUserGroup('changed', { disabled: true }),
+      (client: UserGroupService) => client.updateDataSource('changed', { name: 'New' }),
+      (client: UserGroupService) => client.updateTeam({ strict_mapping: false }),
+    ]
+    for (const write of writes) {
+      const { client } = await unluckyClient(t, there, ['lose', limited])
+      const { code, status, retryAfter, message, cause } = await failure(write(client))
+      assert.deepEqual([code, status, retryAfter], ['answer_lost', 429, 30])
+      assert.match(message, /may have been done.*repeat/)
+      assert.equal((cause as { code: string }).code, 'unavailable')
+      const refused = await unluckyClient(t, there, [limited])
+      assert.equal((await failure(write(refused.client))).code, 'unavailable')
+    }
+    assert.equal((await direct.getUserGroup('changed')).user_group.disabled, true)
+    for (const read of [
+      (client: UserGroupService) => client.getTeam(),
+      (client: UserGroupService) => client.verify('x'),
+    ]) {
+      const { client } = await unluckyClient(t, there, ['lose', limited])
+      assert.equal((await failure(read(client))).code, 'unavailable')
+    }
+  })
+
   it('never creates blindly a second time, and says what to do', async (t) => {
     const creations = [
       (client: UserGroupService) => client.createSchema({ id: 'sales' }),
