@@ -23,7 +23,7 @@ export function parseJson(text: string): unknown {
 
 function withNames(text: string, names: ReadonlyMap<string, string>): unknown {
   return JSON.parse(text, (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    if (!isObject(value) || Array.isArray(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [names.get(key) ?? key, inner]))
   })
 }
@@ -31,4 +31,8 @@ function withNames(text: string, names: ReadonlyMap<string, string>): unknown {
 function absentFrom(text: string): string {
   const mark = `key ${Math.random()} `
   return text.includes(mark) ? absentFrom(text) : mark
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }

@@ -1,6 +1,6 @@
 import type { FetchAnswer } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
-import { parseJson } from './json.ts'
+import { isObject, parseJson } from './json.ts'
 import type { ErrorCode } from './types.ts'
 
 /** What became of one attempt. */
@@ -51,10 +51,6 @@ function foreignAnswer(status: number, contentType: string | null): string {
 
 function isFailure(body: unknown): body is Failure {
   return isObject(body) && body.success === 0 && isObject(body.error) && typeof body.error.code === 'string'
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }
 
 function parsed(text: string): unknown {

@@ -2,6 +2,7 @@ import { bodyText } from './body.ts'
 import type { Request } from './call.ts'
 import type { Connection, FetchInit } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
+import { isObject } from './json.ts'
 
 export interface PreparedRequest {
   url: string
@@ -39,8 +40,7 @@ function target({ path, query = {}, ...rest }: Request): string {
 
 /** For JavaScript, where it may be anything. */
 export function refuseUnlessObject(value: unknown, what: string): void {
-  if (typeof value !== 'object' || value === null)
-    throw new UserGroupServiceError('invalid_request', `The ${what} must be an object.`)
+  if (!isObject(value)) throw new UserGroupServiceError('invalid_request', `The ${what} must be an object.`)
 }
 
 function percentEncoded(id: unknown): string {

@@ -1,4 +1,5 @@
 import { type Call, isMissing } from './call.ts'
+import { isObject } from './json.ts'
 
 interface Thing {
   created_at: string
@@ -30,8 +31,18 @@ export async function renaming<Answer>(
   }
 }
 
-/** By what can be compared at once; the rest was changed with it, or not at all. */
+/** All of it: of what cannot be read back, as a connection, nobody knows. */
 function isAs(change: object, thing: object): boolean {
-  const scalars = Object.entries(change).filter(([, value]) => value !== undefined && typeof value !== 'object')
-  return scalars.every(([name, value]) => (thing as Record<string, unknown>)[name] === value)
+  return Object.entries(change).every(([name, value]) => isSame(value, (thing as Record<string, unknown>)[name]))
+}
+
+/** Of two values as JSON has them. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return one === other
+  const names = Object.keys(one)
+  return (
+    Array.isArray(one) === Array.isArray(other) &&
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name]))
+  )
 }

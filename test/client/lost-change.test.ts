@@ -43,6 +43,38 @@ describe('a renaming whose answer is lost', () => {
   })
 })
 
+describe('a renaming together with other changes, whose answer is lost', () => {
+  const before = { mapping: { stock: 'a' }, properties: { plan: { name: 'free', seats: [1, 2] } } }
+  const cases: Record<string, object> = {
+    properties: { properties: { plan: { name: 'paid', seats: [1, 2] } } },
+    'fewer properties': { properties: { plan: { name: 'free' } } },
+    'more properties': { properties: { plan: { name: 'free', seats: [1, 2], trial: null } } },
+    'an array': { properties: { plan: { name: 'free', seats: { 0: 1, 1: 2 } } } },
+    mapping: { mapping: { stock: 'b' } },
+  }
+  for (const [what, change] of Object.entries(cases))
+    it(`is not taken for done where somebody else has renamed it alone: ${what}`, async () => {
+      await direct.getOrCreate({ user_group_id: 'half', ...before })
+      const rename = () => direct.updateUserGroup('half', { provided_id: 'whole' })
+      const client = disturbedClient(there, { behind: 1, lost: 2 }, rename)
+      const { code } = await failure(client.updateUserGroup('half', { provided_id: 'whole', ...change }))
+      await direct.deleteUserGroup('whole')
+      assert.equal(code, 'answer_lost')
+    })
+
+  it('is found out by all that can be read back, and left open where a connection was given', async (t) => {
+    await direct.getOrCreate({ user_group_id: 'half' })
+    const { client } = await unluckyClient(t, there, ['pass', 'lose'])
+    const { user_group } = await client.updateUserGroup('half', { provided_id: 'whole', ...before })
+    assert.deepEqual([user_group.mapping, user_group.properties], [before.mapping, before.properties])
+
+    await direct.createDataSource({ schema_id: 'stock', provided_id: 'half' })
+    const { client: another } = await unluckyClient(t, there, ['pass', 'lose'])
+    const change = { provided_id: 'whole', connection: { password: 'new' } }
+    assert.equal((await failure(another.updateDataSource('half', change))).code, 'answer_lost')
+  })
+})
+
 describe('a deletion whose answer is lost', () => {
   const deletions: Record<string, [() => Promise<unknown>, (client: UserGroupService) => Promise<unknown>]> = {
     'user group': [() => direct.getOrCreate({ user_group_id: 'acme' }), (client) => client.deleteUserGroup('acme')],
