@@ -1,4 +1,4 @@
-import type { UserGroupServiceError } from './error.ts'
+import { UserGroupServiceError } from './error.ts'
 import type { Outcome } from './outcome.ts'
 
 export interface Request {
@@ -61,11 +61,14 @@ export function deletion(path: string, id: string, look: () => Promise<unknown>)
 }
 
 /** Its number is never given to another: a second one does no harm. */
-export function revocation(path: string, id: string): Call<{ success: 1 }> {
+export function revocation(path: string, id: number): Call<{ success: 1 }> {
+  // After a lost answer one that nothing has would count as revoked.
+  if (!Number.isSafeInteger(id) || id <= 0)
+    throw new UserGroupServiceError('invalid_request', 'The id must be a whole number above 0.', { field: 'id' })
   return {
     method: 'DELETE',
     path,
-    id,
+    id: String(id),
     isOnce: true,
     advice: 'It may have been revoked: ask listApiTokens.',
     wasDone: doneIfMissing,

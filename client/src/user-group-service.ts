@@ -183,8 +183,8 @@ export class UserGroupService {
     })
   }
 
-  revokeApiToken(id: number, options?: CallOptions): Promise<wire.ApiTokenRevokeAnswer> {
-    return this.#send(revocation('/api/api_tokens', String(id)), options)
+  async revokeApiToken(id: number, options?: CallOptions): Promise<wire.ApiTokenRevokeAnswer> {
+    return this.#send(revocation('/api/api_tokens', id), options)
   }
 
   getTeam(options?: CallOptions): Promise<wire.TeamGetAnswer> {

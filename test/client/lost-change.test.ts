@@ -110,6 +110,15 @@ describe('a deletion whose answer is lost', () => {
     assert.equal((await direct.listApiTokens()).api_tokens.length, 1)
   })
 
+  it('is not sent for what cannot be the number of an API token', async (t) => {
+    const { client, proxy } = await unluckyClient(t, there, ['drop'])
+    for (const id of [0, -1, 1.5, Number.NaN, 2 ** 53, '7', undefined, null] as number[]) {
+      const { code, field } = await failure(client.revokeApiToken(id))
+      assert.deepEqual([code, field], ['invalid_request', 'id'])
+    }
+    assert.deepEqual(proxy.seen, [])
+  })
+
   it('fails where nothing was there and no answer was lost', async () => {
     assert.equal((await failure(direct.deleteUserGroup('never was'))).code, 'user_group_not_found')
   })
