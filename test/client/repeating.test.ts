@@ -28,7 +28,10 @@ describe('the client, when a call does not go through', async () => {
   for (const fault of lost)
     it(`repeats what is safe to repeat after ${JSON.stringify(fault)}`, async (t) => {
       const unlucky = await unluckyClient(t, there, [fault, fault])
-      const { user_group } = await unlucky.client.getOrCreate({ user_group_id: `repeated ${JSON.stringify(fault)}` })
+      const user_group_id = `repeated ${JSON.stringify(fault)}`
+      const { user_group, new_user_group } = await unlucky.client.getOrCreate({ user_group_id })
+      // What the answer that was lost has said.
+      assert.equal(new_user_group, fault !== 'lose' && fault !== 'cut')
       assert.equal(unlucky.proxy.seen.length, 3)
       const { provided_id, token } = user_group
       const calls = [
