@@ -19,12 +19,15 @@ interface Failure {
   request_id?: string
 }
 
+/** Some thirty years, so that it can be written as a number again. */
+const longestWait = 1e9
+
 export function outcomeOf({ status, headers }: FetchAnswer, text: string): Outcome {
   const body = parsed(text)
   const requestId = headers.get('x-request-id') ?? undefined
   if (status === 200 && isObject(body) && body.success === 1) return { kind: 'done', answer: body, status, requestId }
 
-  const retryAfter = secondsOf(headers.get('retry-after'))
+  const retryAfter = secondsOf(headers)
   if (isFailure(body)) {
     const { code, message, field } = body.error
     const details = { field, status, requestId: body.request_id ?? requestId, retryAfter }
@@ -61,9 +64,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Retry-After is a number of seconds or a date. */
-function secondsOf(header: string | null): number | undefined {
-  if (header === null) return undefined
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
+/** Retry-After is a number of seconds, or a date by the clock of whoever answers. Anything else says nothing. */
+function secondsOf(headers: FetchAnswer['headers']): number | undefined {
+  const header = headers.get('retry-after')?.trim() ?? ''
+  const seconds = /^\d+$/.test(header) ? Number(header) : secondsUntil(header, headers.get('date'))
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), longestWait)
+}
+
+function secondsUntil(date: string, now: string | null): number {
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(date)) return Number.NaN
+  return (Date.parse(date) - (Date.parse(now ?? '') || Date.now())) / 1000
 }

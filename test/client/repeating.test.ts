@@ -147,6 +147,28 @@ describe('the client, when a call does not go through', async () => {
     }
   })
 
+  it('is told how long to wait by a number of seconds, or by a date and the clock of whoever says it', async () => {
+    const now = Date.now()
+    const later = (seconds: number) => new Date(now + seconds * 1000).toUTCString()
+    for (const [header, date, seconds] of [
+      ['7', null, 7],
+      [' 0 ', null, 0],
+      [later(3602), later(3600), 2],
+      [later(-3598), later(-3600), 2],
+      [later(3600), later(3602), 0],
+      [later(-60), null, 0],
+      ['9'.repeat(400), null, 1e9],
+      ...['3, 3', '1.5', '-5', '', '0x10', '1e3', '2 seconds', 'soon', 'Sunny', '2099-01-01'].map(
+        (odd) => [odd, null, undefined] as const,
+      ),
+    ] as const) {
+      const get = (name: string) => ({ 'retry-after': header, date })[name] ?? null
+      const fetch = async () => ({ status: 429, headers: { get }, text: async () => '' })
+      const { retryAfter } = await failure(clientOf(there.service.url, { fetch, retries: 0 }).getTeam())
+      assert.equal(retryAfter, seconds, header)
+    }
+  })
+
   it('waits as long as it is asked to, and up to five seconds more', () => {
     for (const repetition of [0, 20]) {
       const wait = waitBefore(repetition, 60)
