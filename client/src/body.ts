@@ -1,9 +1,10 @@
 import { UserGroupServiceError } from './error.ts'
-import { parseJson } from './json.ts'
+import { isObject, parseJson } from './json.ts'
 
-const advice = 'is a number that would not arrive as it is; send it as a string.'
+const inexact = 'is a number that would not arrive as it is; send it as a string.'
+const unlikeJson = 'is nothing that JSON has; send a plain object, an array or a string instead.'
 
-/** The JSON text of a body. JSON.stringify would round in silence what is too large, and turn NaN into null. */
+/** The JSON text of a body. JSON.stringify would round, empty or leave out in silence what JSON does not have. */
 export function bodyText(body: unknown): string {
   const text = textOf(body)
   if (text?.startsWith('{')) return text
@@ -15,7 +16,8 @@ function textOf(body: unknown): string | undefined {
   try {
     return JSON.stringify(body, function (this: unknown, key, value: unknown) {
       const path = pathOf(paths.get(this) ?? '', key)
-      if (isInexact(value)) throw new UserGroupServiceError('invalid_request', `${path} ${advice}`, { field: path })
+      const fault = faultOf(value)
+      if (fault) throw refusal(path, fault)
       if (typeof value === 'object') paths.set(value, path)
       return value
     })
@@ -31,10 +33,26 @@ export function copyOf<Body extends object>(body: Body): Body {
   return parseJson(bodyText(body)) as Body
 }
 
-function isInexact(value: unknown): boolean {
-  if (typeof value === 'bigint') return true
-  if (typeof value !== 'number') return false
-  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
+function refusal(path: string, fault: string): UserGroupServiceError {
+  const field = path === '' ? undefined : path
+  return new UserGroupServiceError('invalid_request', `${field ?? 'The request'} ${fault}`, { field })
+}
+
+function faultOf(value: unknown): string | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return isExact(value) ? undefined : inexact
+  return isLikeJson(value) ? undefined : unlikeJson
+}
+
+function isExact(value: number | bigint): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+}
+
+const tagsOfJson = /^\[object (Object|Array|String|Boolean|Null|Undefined)\]$/
+
+/** Not what JSON.stringify leaves out, a function, nor what would arrive empty, a Map, nor what might become null. */
+function isLikeJson(value: unknown): boolean {
+  if (tagsOfJson.test(Object.prototype.toString.call(value))) return true
+  return isObject(value) && Object.keys(value).length > 0
 }
 
 /** As the service writes it: `properties.size`, `properties["a b"]`. */
