@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts'
 import { UserGroupServiceError } from './error.ts'
+import { isObject } from './json.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { PreparedRequest } from './prepare.ts'
 
@@ -22,10 +23,10 @@ export async function attempt(
   try {
     const response = await fetch(url, { ...init(), signal: limit.signal })
     return outcomeOf(response, await response.text())
-  } catch (cause) {
+  } catch (reason) {
     signal?.throwIfAborted()
-    if (isOverdue) return { kind: 'lost', error: timedOut(timeoutMs, cause) }
-    return { kind: neverArrived(cause) ? 'refused' : 'lost', error: connectionFailed(cause) }
+    if (isOverdue) return { kind: 'lost', error: timedOut(timeoutMs, told(reason)) }
+    return { kind: neverArrived(reason) ? 'refused' : 'lost', error: connectionFailed(told(reason)) }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
@@ -39,6 +40,18 @@ function timedOut(timeoutMs: number, cause: unknown): UserGroupServiceError {
 function connectionFailed(cause: unknown): UserGroupServiceError {
   const message = `The connection to the service failed${reasonOf(cause)}.`
   return new UserGroupServiceError('connection_failed', message, { cause })
+}
+
+/** No more than this of an error: some of Node's hold the answer as it came, and a token with it. */
+function told(error: unknown, depth = 0): unknown {
+  if (!isObject(error) || depth > 5) return undefined
+  const { name, message, stack, code, cause } = error
+  const copy = new Error()
+  for (const [key, value] of Object.entries({ name, message, stack, code, cause: told(cause, depth + 1) })) {
+    const enumerable = key === 'code'
+    if (value !== undefined) Object.defineProperty(copy, key, { value, enumerable, writable: true, configurable: true })
+  }
+  return copy
 }
 
 /** Only a name like ECONNREFUSED, which can hold no secret. */

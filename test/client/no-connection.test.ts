@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import { lacksOpenssl, makeCertificate } from '../support/certificate.ts'
 import { clientOf, closedPort, failure } from './client.ts'
 
@@ -27,6 +28,21 @@ describe('the client, when there is no connection to the service', () => {
     for (const reason of [{ code: 'no word' }, { code: 20 }, { cause: null }, new Error('ugt_secret')]) {
       const client = clientOf('http://127.0.0.1', { fetch: () => Promise.reject(reason), retries: 0 })
       assert.equal((await failure(client.getTeam())).message, 'The connection to the service failed.')
+    }
+  })
+
+  it('passes on the name, message and code of what went wrong, and of what was behind it: no answer that came', async () => {
+    // As Node's when an answer is malformed.
+    const malformed = Object.assign(new Error('Invalid chunk'), { code: 'HPE_INVALID', data: '{"token":"ugt_secret"}' })
+    const reason = new TypeError('fetch failed', { cause: malformed })
+    malformed.cause = reason
+    for (const timeoutMs of [1, 10_000]) {
+      const fetch = () => new Promise<never>((_, reject) => setTimeout(reject, timeoutMs === 1 ? 20 : 0, reason))
+      const error = await failure(clientOf('http://127.0.0.1', { fetch, timeoutMs, retries: 0 }).getTeam())
+      assert.doesNotMatch(inspect(error, { depth: 99, showHidden: true }), /ugt_/)
+      const { name, message, stack, cause } = error.cause as Error
+      assert.deepEqual([name, message, stack], ['TypeError', 'fetch failed', reason.stack])
+      assert.deepEqual([String(cause), (cause as { code: string }).code], ['Error: Invalid chunk', 'HPE_INVALID'])
     }
   })
 
