@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { whenEnded } from './ending.ts'
 import { UserGroupServiceError } from './error.ts'
 import { isObject } from './json.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
@@ -12,14 +13,12 @@ export async function attempt(
 ): Promise<Outcome> {
   signal?.throwIfAborted()
   const limit = new AbortController()
-  const stop = () => limit.abort(signal?.reason)
   let isOverdue = false
   const timer = setTimeout(() => {
     isOverdue = true
     limit.abort()
   }, timeoutMs)
-  // By hand instead of AbortSignal.any: nothing is left behind on a signal that outlives many calls.
-  signal?.addEventListener('abort', stop, { once: true })
+  const forget = whenEnded(signal, () => limit.abort(signal?.reason))
   try {
     const response = await fetch(url, { ...init(), signal: limit.signal })
     return outcomeOf(response, await response.text())
@@ -29,7 +28,7 @@ export async function attempt(
     return { kind: neverArrived(reason) ? 'refused' : 'lost', error: connectionFailed(told(reason)) }
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
+    forget()
   }
 }
 

@@ -1,3 +1,5 @@
+import { whenEnded } from './ending.ts'
+
 const firstWait = 100
 const longestWait = 5_000
 
@@ -6,17 +8,16 @@ export function waitBefore(repetition: number, retryAfter = 0): number {
   return retryAfter * 1000 + Math.random() * Math.min(longestWait, firstWait * 2 ** repetition)
 }
 
-export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
+export async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted()
+  await new Promise<void>((resolve) => {
+    const end = () => {
       clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
+      forget()
       resolve()
-    }, milliseconds)
-    signal?.addEventListener('abort', stop, { once: true })
-    if (signal?.aborted) stop()
+    }
+    const timer = setTimeout(end, milliseconds)
+    const forget = whenEnded(signal, end)
   })
+  signal?.throwIfAborted()
 }

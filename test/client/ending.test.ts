@@ -74,6 +74,25 @@ describe('a call of the client', async () => {
       assert.equal(proxy.seen.length, faults.length)
     })
 
+  it("puts one listener on the caller's signal, however many calls have it", async () => {
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const listeners = () => getEventListeners(signal, 'abort').length
+    const silent = clientOf(there.service.url, {
+      fetch: (_, { signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    })
+    const refused = clientOf(there.service.url, { fetch: () => Promise.reject(new Error('no way')) })
+    const calls = [silent, silent, refused, refused].map((client) => client.getTeam({ signal }))
+    const ended = calls.map((call) => assert.rejects(call, reason))
+    assert.equal(listeners(), 1)
+    await direct.getTeam({ signal })
+    assert.equal(listeners(), 1)
+    leaving.abort(reason)
+    await Promise.all(ended)
+    assert.equal(listeners(), 0)
+  })
+
   it('leaves nothing behind: no listener on a signal that outlives it, no timer that keeps a process', async (t) => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
     const { client } = await unluckyClient(t, there, [unavailable])
