@@ -32,4 +32,9 @@ export class UserGroupServiceError extends Error {
     this.status = details.status
     this.retryAfter = details.retryAfter
   }
+
+  /** For logs in JSON, which would leave the message out. */
+  toJSON(): object {
+    return { ...this, message: this.message }
+  }
 }

@@ -118,8 +118,11 @@ describe('the client, when a call does not go through', async () => {
   it('gives up after as many repetitions as it was allowed, with what the service said', async (t) => {
     const refused: Fault = { ...unavailable, headers: {} }
     const { client, proxy } = await unluckyClient(t, there, [refused, refused, refused, refused], { retries: 2 })
-    const { code, status, message, requestId } = await failure(client.getTeam())
+    const error = await failure(client.getTeam())
+    const { code, status, message, requestId } = error
     assert.deepEqual([code, status, message, requestId], ['unavailable', 503, 'Later.', 'r1'])
+    const logged = { name: 'UserGroupServiceError', code, message, status, requestId }
+    assert.deepEqual(JSON.parse(JSON.stringify(error)), logged)
     assert.equal(proxy.seen.length, 3)
   })
 
