@@ -13,6 +13,8 @@ const ofNode: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
+const noMethod = 'The request does not begin with a known HTTP method, such as GET.'
+
 const secondsToRetry = '1'
 
 /** Every failure leaves in the one shape. Only faults of ours are logged, and their causes never sent. */
@@ -60,9 +62,10 @@ export function loggable(error: unknown): object {
 /** What Node could not parse as a request is answered in the same shape, by hand. */
 export function unparsable(error: NodeJS.ErrnoException): ServiceError {
   const known = ofNode[error.code ?? '']
-  return known
-    ? new ServiceError(known)
-    : new ServiceError('invalid_request', { message: 'The request is not valid HTTP.' })
+  if (known) return new ServiceError(known)
+  // Of TLS and of garbage Node says the same.
+  const isNoMethod = error.code === 'HPE_INVALID_METHOD'
+  return new ServiceError('invalid_request', { message: isNoMethod ? noMethod : 'The request is not valid HTTP.' })
 }
 
 /** An answer where no exchange has begun, after which the connection ends. */

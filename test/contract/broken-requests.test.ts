@@ -50,6 +50,17 @@ for (const engine of engines.slice(0, 1))
         assertError(await answerTo(text), 400, 'invalid_request')
       })
 
+    it('that begins with no known method is told so', async () => {
+      for (const text of [
+        requestText('COPYX', '/api/user', '{}'),
+        requestText('get', '/api/user'),
+        '\u0016\u0003\u0001\r\n\r\n',
+      ]) {
+        const { body } = await answerTo(text)
+        assert.equal(body.error.message, 'The request does not begin with a known HTTP method, such as GET.')
+      }
+    })
+
     it('that expects what the service cannot do is told in the one shape', async () => {
       const answer = await answerTo(requestText('GET', '/api/user', '{}', { Expect: 'miracles' }))
       assert.equal(answer.status, 417)
