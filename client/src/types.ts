@@ -204,7 +204,7 @@ export interface AuditEvent {
   scopes?: string[] | undefined
 }
 
-/** Look a user group up, or create it. */
+/** Look a user group up, or create it. One that is there stays as it is. */
 export interface UserGroupGetOrCreateAnswer {
   success: 1
   new_user_group: boolean

@@ -17,7 +17,10 @@ export class UserGroupService {
     this.#connection = connect(settings)
   }
 
-  /** Looks a user group up, or creates it. After a lost answer, new_user_group is false for one that it created itself. */
+  /**
+   * Looks a user group up, or creates it. One that is there stays as it is. After a lost answer, new_user_group is false
+   * for one that it created itself.
+   */
   async getOrCreate(request: wire.GetOrCreateRequest, options?: CallOptions): Promise<wire.UserGroupGetOrCreateAnswer> {
     return this.#send({ ...finding(request), advice: repeatable }, options)
   }

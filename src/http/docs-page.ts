@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { catalogue } from '../errors.ts'
-import { errorCodes } from './openapi.ts'
+import { errorCodes, moreOf } from './openapi.ts'
 import { type Operation, replySchema } from './operation.ts'
 
 const style = `
@@ -44,7 +44,7 @@ function section(declared: Operation): string {
   const { body, query } = declared.scope === null ? {} : declared
   const scope = declared.scope === null ? 'Needs no API token.' : `Needs the scope <code>${declared.scope}</code>.`
   return `<section><h2 id="${declared.id}">${heading(declared)}</h2>
-<p>${escaped(declared.summary)} ${scope}</p>
+<p>${escaped(declared.summary)} ${escaped(moreOf(declared))}${scope}</p>
 ${query ? `<h3>Query</h3>${fields(held(query), input)}` : ''}
 ${body ? `<h3>Body</h3>${fields(held(body), input)}` : ''}
 ${declared.example.body ? `<h3>Example</h3><pre>${pretty(declared.example.body)}</pre>` : ''}

@@ -71,7 +71,7 @@ function describeOperation(declared: Operation, components: Components): Json {
       ? { security: [] }
       : {
           security: [{ apiToken: [] }],
-          description: `Needs an API token of scope ${neededScope(declared.scope)}.`,
+          description: `${moreOf(declared)}Needs an API token of scope ${neededScope(declared.scope)}.`,
         }),
     parameters: [...pathParameters(declared.path), ...queryParameters(query)],
     ...(body && {
@@ -85,6 +85,11 @@ function describeOperation(declared: Operation, components: Components): Json {
       ...errorResponses(errorCodes(declared), components),
     },
   }
+}
+
+/** What there is to say beyond the summary, and a space behind it. */
+export function moreOf({ description }: Operation): string {
+  return description === undefined ? '' : `${description} `
 }
 
 function neededScope(scope: Scope): string {

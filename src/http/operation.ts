@@ -30,6 +30,8 @@ interface Declared {
   /** With {name} for the part that is an id: it is the last one. */
   path: string
   summary: string
+  /** What the summary has no room for. */
+  description?: string
   /** The answer's fields beside `success`. */
   reply: TProperties
   /** The error codes it can give, beyond those every operation can. */

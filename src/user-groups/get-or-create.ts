@@ -15,13 +15,18 @@ const example = {
   },
 }
 
+const description =
+  'A user group that is there comes back as it is: name, mapping and properties are checked, and change nothing of it. ' +
+  'PATCH /api/user_groups/{provided_id} changes it.'
+
 const reply = { new_user_group: Type.Boolean(), user_group: UserGroupOut }
 
 export const getOrCreate = operation({
   id: 'user_group.get_or_create',
   method: 'GET',
   path: '/api/user',
-  summary: 'Look a user group up, or create it.',
+  summary: 'Look a user group up, or create it. One that is there stays as it is.',
+  description,
   scope: 'provision',
   body: GetOrCreateIn,
   missingBody:
@@ -38,6 +43,7 @@ export const getOrCreateByPost = operation({
   method: 'POST',
   path: '/api/user_groups',
   summary: 'The same as GET /api/user, for clients and proxies that cannot send a body with a GET.',
+  description,
   scope: 'provision',
   body: GetOrCreateIn,
   reply,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { docsPage } from '../../src/http/docs-page.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import { operations } from '../../src/operations.ts'
 import { version } from '../../src/version.ts'
@@ -21,6 +22,17 @@ describe('the OpenAPI document', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
     assert.deepEqual(described.sort(), operations.map(({ method, path }) => `${method} ${path}`).sort())
+  })
+
+  it('says of a look-up, as the page does, that it changes nothing of a group that is there, and what does', () => {
+    const page = docsPage(operations, version)
+    for (const { description } of [committed.paths['/api/user'].get, committed.paths['/api/user_groups'].post]) {
+      assert.match(
+        description,
+        /comes back as it is.*name, mapping and properties.*PATCH \/api\/user_groups\/\{provided_id\}/,
+      )
+      assert.ok(page.includes(description.replace(/ Needs an API token.*/, '')), description)
+    }
   })
 
   it('has no reference that leads nowhere', () => {
