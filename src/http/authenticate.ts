@@ -25,6 +25,8 @@ export interface Authenticator {
 }
 
 const challenge = { 'WWW-Authenticate': 'Token' }
+const tooManyFailures =
+  'Too many failed authentications from this address; check the API token, then wait as long as the Retry-After header says.'
 
 /** Decides who is calling, before the body is read, with one look-up by the keyed hash of the API token. */
 export function authenticator({ store, tokens, memory, clock }: Service, limits: Limits): Authenticator {
@@ -35,7 +37,8 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
 
   const refusal = ({ request }: Exchange, code: 'unauthenticated' | 'invalid_api_token'): ServiceError => {
     const wait = failures.count(request.socket.remoteAddress ?? '', clock.now())
-    if (wait > 0) return new ServiceError('rate_limited', { headers: { 'Retry-After': String(wait) } })
+    if (wait > 0)
+      return new ServiceError('rate_limited', { message: tooManyFailures, headers: { 'Retry-After': String(wait) } })
     return new ServiceError(code, { headers: challenge })
   }
 

@@ -13,6 +13,11 @@ function assertRateLimited(answer: Answer): void {
   assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
 }
 
+function assertRefusedForFailures(answer: Answer): void {
+  assertRateLimited(answer)
+  assert.match(answer.body.error.message, /failed authentications.*check the API token.*Retry-After/)
+}
+
 for (const engine of engines.slice(0, 1)) {
   describe('the rate limit of an API token', async () => {
     const perSecond = 2
@@ -29,6 +34,7 @@ for (const engine of engines.slice(0, 1)) {
       assert.ok(served.length <= 2 * perSecond + Math.ceil(seconds * perSecond), `${served.length} served`)
       for (const answer of refused) {
         assertRateLimited(answer)
+        assert.match(answer.body.error.message, /^Too many requests;/)
         assert.ok(Object.keys(answer.headers).some((name) => name.startsWith('ratelimit')))
       }
       await pause(Number(refused.at(-1)?.headers['retry-after']) * 1000)
@@ -74,10 +80,10 @@ for (const engine of engines.slice(0, 1)) {
         assertFound(await caller.getOrCreate(randomUUID()), true)
       }
       for (const authorization of ['Token wrong', 'Bearer x', '', `Token uga_${'0'.repeat(38)}`])
-        assertRateLimited(await failing(authorization))
+        assertRefusedForFailures(await failing(authorization))
       // Anybody can say to come from elsewhere.
       for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'true-client-ip'])
-        assertRateLimited(
+        assertRefusedForFailures(
           await caller.call('GET', '/api/user', { headers: { authorization: 'Token wrong', [name]: 'for=192.0.2.1' } }),
         )
       assertFound(await caller.getOrCreate(randomUUID()), true)
