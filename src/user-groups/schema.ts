@@ -32,7 +32,11 @@ export const GetOrCreateIn = Type.Object(
 
 export const RotateIn = Type.Object(
   {
-    current_token: Type.String({ description: 'a string: the current token of the user group' }),
+    current_token: Type.String({
+      description:
+        'a string: the current token of the user group, which this call replaces; ' +
+        'to look a group up, use GET /api/user or POST /api/user_groups',
+    }),
     grace_seconds: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 604_800, description: 'a whole number of seconds from 0 to 604800' }),
     ),

@@ -97,12 +97,9 @@ for (const engine of engines)
         assertError(await caller.call('POST', '/api/user', { json }), 400, 'invalid_request', 'current_token')
       assert.equal(await currentToken(group), token)
       const id = randomUUID()
-      assertError(
-        await caller.call('POST', '/api/user', { json: { user_group_id: id } }),
-        400,
-        'invalid_request',
-        'current_token',
-      )
+      const turned = await caller.call('POST', '/api/user', { json: { user_group_id: id } })
+      assertError(turned, 400, 'invalid_request', 'current_token')
+      assert.match(turned.body.error.message, /replaces.*look.* up.*GET \/api\/user or POST \/api\/user_groups$/)
       assertFound(await caller.getOrCreate(id), true)
     })
 
