@@ -30,6 +30,12 @@ describe('docs/errors.md', () => {
     }
   })
 
+  it('says of a scope that is not enough that for /metrics it is the team that counts', () => {
+    const advised = rowsOf(tableIn(path, 'Code', 'What to do', 'Retry'))
+    const [, advice = ''] = advised.find(([code]) => code === inCode('insufficient_scope')) ?? []
+    assert.match(advice, /`\/metrics`.*first team/)
+  })
+
   it('shows which codes each operation adds to those that all can give', () => {
     const headings = ['Operation', 'Codes']
     const declared = operations
