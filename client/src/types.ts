@@ -25,9 +25,9 @@ export type ErrorCode =
   | 'unavailable'
 
 export interface GetOrCreateRequest {
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   user_group_id: string
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name?: string | undefined
   /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
   mapping?: Readonly<Record<string, string>> | undefined
@@ -43,9 +43,9 @@ export interface RotateRequest {
 }
 
 export interface UserGroupPatch {
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   provided_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name?: string | undefined
   /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
   mapping?: Readonly<Record<string, string>> | undefined
@@ -56,40 +56,40 @@ export interface UserGroupPatch {
 }
 
 export interface SchemaRequest {
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   id?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name?: string | undefined
 }
 
 export interface DataSourceRequest {
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   schema_id: string
-  /** A string of 1 to 255 characters without control characters that does not begin with ds_. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates, not beginning with ds_. */
   provided_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   kind?: string | undefined
   /** A JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned. */
   connection?: object | undefined
 }
 
 export interface DataSourcePatch {
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   schema_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters that does not begin with ds_. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates, not beginning with ds_. */
   provided_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name?: string | undefined
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   kind?: string | undefined
   /** A JSON object of at most 64 KiB and 32 levels; it is stored sealed and never returned. */
   connection?: object | undefined
 }
 
 export interface ApiTokenRequest {
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name: string
   /** An array of one or more of provision, verify, admin, each once. */
   scopes: readonly ('provision' | 'verify' | 'admin')[]
@@ -98,7 +98,7 @@ export interface ApiTokenRequest {
 }
 
 export interface TeamPatch {
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name?: string | undefined
   /** True or false. */
   strict_mapping?: boolean | undefined
@@ -250,7 +250,7 @@ export interface UserGroupListQuery {
   limit?: string | number | undefined
   /** A next_cursor of this list. */
   cursor?: string | null | undefined
-  /** A string of 1 to 255 characters without control characters. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates. */
   q?: string | undefined
 }
 

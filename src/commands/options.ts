@@ -22,7 +22,8 @@ export function parseId(text: string): number {
 }
 
 export function parseName(text: string): string {
-  if (!isText(text)) throw new InvalidArgumentError('A name or id is 1 to 255 characters without control characters.')
+  if (!isText(text))
+    throw new InvalidArgumentError('A name or id is 1 to 255 characters without control characters or lone surrogates.')
   return text
 }
 

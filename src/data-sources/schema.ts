@@ -5,7 +5,7 @@ import { Type } from '../http/type.ts'
 const ProvidedId = Type.String({
   ...Text,
   pattern: `^(?!ds_)${plainCharacter}*$`,
-  description: 'a string of 1 to 255 characters without control characters that does not begin with ds_',
+  description: 'a string of 1 to 255 characters without control characters or lone surrogates, not beginning with ds_',
 })
 
 const Connection = Type.Unsafe<Record<string, unknown>>({

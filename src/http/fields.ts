@@ -11,7 +11,7 @@ export const Text = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: `^${plainCharacter}*$`,
-  description: 'a string of 1 to 255 characters without control characters',
+  description: 'a string of 1 to 255 characters without control characters or lone surrogates',
 })
 
 const text = new RegExp(`^${plainCharacter}{1,255}$`, 'u')
