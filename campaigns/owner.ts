@@ -54,6 +54,7 @@ export class Owner {
     const second = await team.makeApiToken({ name: mark, scopes: ['admin'] })
     const revoked = await team.makeApiToken({ name: mark, scopes: ['admin'] })
     await team.revoke(revoked.body.api_token.id)
+    const { body: tokens } = await team.send('GET', '/api/api_tokens?limit=1')
     return new Owner(teamId, apiToken, team, beside, {
       'a group': 'acme',
       'a token': await team.rotated(inGrace, 604_800),
@@ -67,6 +68,7 @@ export class Owner {
       'an API token': second.body.api_token.token,
       'a revoked API token': revoked.body.api_token.token,
       'a cursor': page.next_cursor,
+      'a cursor of API tokens': tokens.next_cursor,
     })
   }
 
@@ -82,8 +84,8 @@ export class Owner {
     if (theirs.startsWith('uga_')) return tokens.mintForApi()
     if (theirs.startsWith('ds_')) return mintId('ds_')
     if (/^\d{15}$/.test(theirs)) return String(newId(clock.now()))
-    const position = /^after (\d+)$/.exec(Buffer.from(theirs, 'base64url').toString())?.[1]
-    if (position !== undefined) return Buffer.from(`after ${Number(position) + 1}`).toString('base64url')
+    const [, beginning, position] = /^(.*after )(\d+)$/.exec(Buffer.from(theirs, 'base64url').toString()) ?? []
+    if (position !== undefined) return Buffer.from(`${beginning}${Number(position) + 1}`).toString('base64url')
     // Letter by letter, so that what begins another name still does.
     return theirs.replaceAll(/[a-z]/g, (letter) => String.fromCharCode(97 + ((letter.charCodeAt(0) - 97 + shift) % 26)))
   }

@@ -5,6 +5,8 @@ import { Type } from '../http/type.ts'
 import { presentApiToken } from './api-token.ts'
 import { ApiTokenOut } from './schema.ts'
 
+const pages = byId('api_tokens')
+
 export const listApiTokens = operation({
   id: 'api_token.list',
   method: 'GET',
@@ -31,7 +33,7 @@ export const listApiTokens = operation({
     },
   },
   async handle({ query, team }) {
-    const { items, next } = await team.apiTokens.list(byId.asked(query))
-    return { api_tokens: items.map(presentApiToken), next_cursor: byId.cursorTo(next) }
+    const { items, next } = await team.apiTokens.list(pages.asked(query))
+    return { api_tokens: items.map(presentApiToken), next_cursor: pages.cursorTo(next) }
   },
 })

@@ -5,6 +5,8 @@ import { Type } from '../http/type.ts'
 import { presentDataSource } from './data-source.ts'
 import { DataSourceOut, exampleDataSource } from './schema.ts'
 
+const pages = byAge('data_sources')
+
 export const listDataSources = operation({
   id: 'data_source.list',
   method: 'GET',
@@ -19,7 +21,7 @@ export const listDataSources = operation({
     reply: { data_sources: [exampleDataSource], next_cursor: null },
   },
   async handle({ query, team }) {
-    const { items, next } = await team.dataSources.list(byAge.asked(query))
-    return { data_sources: items.map(presentDataSource), next_cursor: byAge.cursorTo(next) }
+    const { items, next } = await team.dataSources.list(pages.asked(query))
+    return { data_sources: items.map(presentDataSource), next_cursor: pages.cursorTo(next) }
   },
 })

@@ -14,22 +14,36 @@ export const PageQuery = Type.Object({
   cursor: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,1500}$', description: 'a next_cursor of this list' })),
 })
 
-/** Of lists in the order of their ids. */
-export const byId = pagesBy<number>({
-  first: 0,
-  written: String,
-  parse: (text) => (/^\d{1,16}$/.test(text) ? Number(text) : undefined),
-})
+/** Of a list in the order of its ids. */
+export function byId(list: List) {
+  return pagesBy<number>(list, {
+    first: 0,
+    written: String,
+    parse: (text) => (/^\d{1,16}$/.test(text) ? Number(text) : undefined),
+  })
+}
 
-/** Of lists in the order in which things were made. */
-export const byAge = pagesBy<Age>({
-  first: { createdAt: 0, id: '' },
-  written: ({ createdAt, id }) => `${createdAt} ${id}`,
-  parse(text) {
-    const [, createdAt, id = ''] = /^(\d{1,16}) (.*)$/s.exec(text) ?? []
-    return isText(id) ? { createdAt: Number(createdAt), id } : undefined
-  },
-})
+/** Of a list in the order in which things were made. */
+export function byAge(list: List) {
+  return pagesBy<Age>(list, {
+    first: { createdAt: 0, id: '' },
+    written: ({ createdAt, id }) => `${createdAt} ${id}`,
+    parse(text) {
+      const [, createdAt, id = ''] = /^(\d{1,16}) (.*)$/s.exec(text) ?? []
+      return isText(id) ? { createdAt: Number(createdAt), id } : undefined
+    },
+  })
+}
+
+/** What a cursor begins with, so that no other list takes it. The cursors of user groups are those of version 0.1.0. */
+const beginnings = {
+  user_groups: 'after ',
+  schemas: 'schemas after ',
+  data_sources: 'data_sources after ',
+  api_tokens: 'api_tokens after ',
+}
+
+type List = keyof typeof beginnings
 
 interface Order<Place> {
   first: Place
@@ -37,12 +51,13 @@ interface Order<Place> {
   parse(text: string): Place | undefined
 }
 
-function pagesBy<Place>({ first, written, parse }: Order<Place>) {
+function pagesBy<Place>(list: List, { first, written, parse }: Order<Place>) {
+  const beginning = beginnings[list]
   // Not to be made up by callers, so it looks like nothing.
-  const cursorTo = (place: Place) => Buffer.from(`after ${written(place)}`).toString('base64url')
+  const cursorTo = (place: Place) => Buffer.from(beginning + written(place)).toString('base64url')
   const placeOf = (cursor: string) => {
-    const [, text = ''] = /^after (.+)$/su.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-    const place = parse(text)
+    const text = Buffer.from(cursor, 'base64url').toString()
+    const place = text.startsWith(beginning) ? parse(text.slice(beginning.length)) : undefined
     if (place === undefined || cursorTo(place) !== cursor) throw invalid('cursor', 'must be a next_cursor of this list')
     return place
   }

@@ -5,6 +5,8 @@ import { Type } from '../http/type.ts'
 import { presentSchema } from './data-schema.ts'
 import { SchemaOut } from './schema.ts'
 
+const pages = byAge('schemas')
+
 export const listSchemas = operation({
   id: 'schema.list',
   method: 'GET',
@@ -19,7 +21,7 @@ export const listSchemas = operation({
     reply: { schemas: [{ id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' }], next_cursor: null },
   },
   async handle({ query, team }) {
-    const { items, next } = await team.schemas.list(byAge.asked(query))
-    return { schemas: items.map(presentSchema), next_cursor: byAge.cursorTo(next) }
+    const { items, next } = await team.schemas.list(pages.asked(query))
+    return { schemas: items.map(presentSchema), next_cursor: pages.cursorTo(next) }
   },
 })

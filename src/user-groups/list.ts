@@ -5,6 +5,8 @@ import { Type } from '../http/type.ts'
 import { exampleRecord, UserGroupRecordOut } from './schema.ts'
 import { presentRecord } from './user-group.ts'
 
+const pages = byId('user_groups')
+
 export const listUserGroups = operation({
   id: 'user_group.list',
   method: 'GET',
@@ -23,7 +25,7 @@ export const listUserGroups = operation({
     },
   },
   async handle({ query, team }) {
-    const { items, next } = await team.userGroups.list({ ...byId.asked(query), ...given({ prefix: query.q }) })
-    return { user_groups: items.map(presentRecord), next_cursor: byId.cursorTo(next) }
+    const { items, next } = await team.userGroups.list({ ...pages.asked(query), ...given({ prefix: query.q }) })
+    return { user_groups: items.map(presentRecord), next_cursor: pages.cursorTo(next) }
   },
 })

@@ -23,6 +23,7 @@ for (const engine of engines)
     const team = new Team(caller)
     const others = await anotherTeam(caller, environment)
     for (const each of [team, others]) await each.makeSchema({ id: 'sales' })
+    for (const id of ['one', 'two']) await team.newGroup(id)
 
     for (const { field, body } of lists) {
       const path = `/api/${field}`
@@ -79,13 +80,25 @@ for (const engine of engines)
 
       it(`of ${field} begin at a cursor of this list and at nothing else`, async () => {
         const written = (text: string) => Buffer.from(text).toString('base64url')
+        const named = (text: string) => written(`${field} ${text}`)
         const { next_cursor } = await page({ limit: 1 })
         for (const cursor of [
-          ...['', 'x', `${next_cursor}x`, 'A'.repeat(5_000)],
-          ...['', 'after', 'after ', 'after x', 'after 1 ', 'after 1 a\0b', 'after 01 a', 'after -1'].map(written),
-          field === 'api_tokens' ? written('after 1 a') : written('after 1'),
+          ...['', 'x', `${next_cursor}A`, 'A'.repeat(5_000)],
+          ...['', 'after', 'after ', 'after x', 'after 1 ', 'after 1 a\0b', 'after 01 a', 'after -1'].map(named),
+          field === 'api_tokens' ? named('after 1 a') : named('after 1'),
         ])
           assertError(await team.send('GET', withQuery(path, { cursor })), 400, 'invalid_request', 'cursor')
+      })
+
+      it(`of ${field} do not begin at a cursor of another list, nor another list at one of theirs`, async () => {
+        const { next_cursor } = await page({ limit: 1 })
+        const ofGroups = (await team.page({ limit: 1 })).body.next_cursor
+        for (const cursor of [next_cursor, ofGroups]) assert.equal(typeof cursor, 'string')
+        assertError(await team.send('GET', withQuery(path, { cursor: ofGroups })), 400, 'invalid_request', 'cursor')
+        for (const other of ['user_groups', ...lists.map((each) => each.field)].filter((each) => each !== field)) {
+          const answer = await team.send('GET', withQuery(`/api/${other}`, { cursor: next_cursor }))
+          assertError(answer, 400, 'invalid_request', 'cursor')
+        }
       })
 
       it(`of ${field} are only the team's own, whatever the cursor`, async () => {
