@@ -181,8 +181,15 @@ function queryReader({ query }: TeamOperation): (target: string) => unknown {
       throw new ServiceError('invalid_request', {
         // No secret is that short: a longer name might be one that was put in the wrong place.
         ...(/^\w{1,15}$/.test(unknown) && { field: unknown }),
-        message: `The query may hold ${known.join(', ')} and nothing else.`,
+        message: `${mistaken(unknown, known)}The query may hold ${known.join(', ')} and nothing else.`,
       })
     return validate(given)
   }
+}
+
+/** All lists give a next_cursor, and not all take it under one name. */
+function mistaken(unknown: string, known: readonly string[]): string {
+  const right = unknown === 'cursor' ? 'after' : 'cursor'
+  const isMistaken = (unknown === 'cursor' || unknown === 'after') && known.includes(right)
+  return isMistaken ? `This list calls it ${right}, not ${unknown}. ` : ''
 }

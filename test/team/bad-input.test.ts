@@ -179,6 +179,10 @@ for (const engine of engines)
             assertError(refused, 400, 'invalid_request', 'page')
             for (const known of Object.keys(operation.query))
               assert.match(refused.body.error.message, RegExp(`\\b${known}\\b`))
+            const [right, wrong] = 'after' in operation.query ? ['after', 'cursor'] : ['cursor', 'after']
+            const mistaken = await send(operation, {}, `${target(operation)}?limit=1&${wrong}=1`)
+            assertError(mistaken, 400, 'invalid_request', wrong)
+            assert.match(mistaken.body.error.message, RegExp(`^This list calls it ${right}, not ${wrong}\\.`))
           }))
 
       for (const parameter of Object.keys(operation.query))
