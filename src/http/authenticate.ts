@@ -25,6 +25,8 @@ export interface Authenticator {
 }
 
 const challenge = { 'WWW-Authenticate': 'Token' }
+const sentTwice =
+  'The Authorization header was sent more than once; send one header "Authorization: Token <API_TOKEN>".'
 const tooManyFailures =
   'Too many failed authentications from this address; check the API token, then wait as long as the Retry-After header says.'
 
@@ -39,7 +41,8 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
     const wait = failures.count(request.socket.remoteAddress ?? '', clock.now())
     if (wait > 0)
       return new ServiceError('rate_limited', { message: tooManyFailures, headers: { 'Retry-After': String(wait) } })
-    return new ServiceError(code, { headers: challenge })
+    const isTwice = code === 'unauthenticated' && (request.headersDistinct.authorization ?? []).length > 1
+    return new ServiceError(code, { headers: challenge, ...(isTwice && { message: sentTwice }) })
   }
 
   const recognise = (exchange: Exchange, caller: Caller | undefined, now: number): Caller => {

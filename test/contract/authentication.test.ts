@@ -194,8 +194,13 @@ for (const engine of engines)
         once.replace('Authorization', `${invalid}Authorization`),
         once.replace('Content-Type', `${invalid}Content-Type`),
         once.replace(/(Authorization: .*\r\n)/, '$1$1'),
-      ])
-        assertUnauthenticated(await answerTo(twice), 'unauthenticated')
+      ]) {
+        const answer = await answerTo(twice)
+        assertUnauthenticated(answer, 'unauthenticated')
+        assert.match(answer.body.error.message, /^The Authorization header was sent more than once;/)
+      }
+      const inOne = await withToken(`${testApiToken}, Token ${testApiToken}`)
+      assert.match(inOne.body.error.message, /^Send the header/)
       assertFound(await answerTo(once), true)
     })
 
