@@ -31,13 +31,11 @@ export function clientTypes(operations: readonly Operation[], errorCodes: readon
   ].join('\n')
 }
 
-/** A query is text on the wire; what can only be digits may be given as a number, and a next_cursor as it came. */
+/** A query is text on the wire; a number may be given as one, and a next_cursor as it came. */
 function asGiven(query: JsonSchema): JsonSchema {
   const fields = Object.entries(query.properties ?? {}).map(([name, field]) => {
-    const pattern = field.pattern === undefined ? undefined : new RegExp(field.pattern)
-    const isNumber = pattern?.test('1') && !pattern.test('x')
     const isCursor = field.description?.includes('next_cursor')
-    const types = ['string', ...(isNumber ? ['number'] : []), ...(isCursor ? ['null'] : [])]
+    const types = ['string', ...(field.number ? ['number'] : []), ...(isCursor ? ['null'] : [])]
     return [name, types.length > 1 ? { ...field, type: types } : field] as const
   })
   return { ...query, properties: Object.fromEntries(fields) }

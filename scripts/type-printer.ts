@@ -9,7 +9,8 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>
   required?: string[]
   additionalProperties?: boolean | JsonSchema
-  pattern?: string
+  /** Of a text that stands for one. */
+  number?: object
 }
 
 const lineWidth = 120

@@ -246,7 +246,7 @@ export interface TokenVerifyAnswer {
 
 /** List the user groups, newest last, large ones on shorter pages; q: how their id or name begins. Never a token. */
 export interface UserGroupListQuery {
-  /** A whole number from 1 to 200. */
+  /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
   /** A next_cursor of this list. */
   cursor?: string | null | undefined
@@ -286,7 +286,7 @@ export interface SchemaCreateAnswer {
 
 /** List the schemas of the team, newest last. */
 export interface SchemaListQuery {
-  /** A whole number from 1 to 200. */
+  /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
   /** A next_cursor of this list. */
   cursor?: string | null | undefined
@@ -318,7 +318,7 @@ export interface DataSourceCreateAnswer {
 
 /** List the data sources of the team, newest last, without their connections. */
 export interface DataSourceListQuery {
-  /** A whole number from 1 to 200. */
+  /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
   /** A next_cursor of this list. */
   cursor?: string | null | undefined
@@ -356,7 +356,7 @@ export interface ApiTokenCreateAnswer {
 
 /** List the API tokens of the team that are not revoked, newest last. Never a secret. */
 export interface ApiTokenListQuery {
-  /** A whole number from 1 to 200. */
+  /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
   /** A next_cursor of this list. */
   cursor?: string | null | undefined
@@ -390,7 +390,7 @@ export interface TeamUpdateAnswer {
 export interface EventListQuery {
   /** The id of an event, or a next_cursor of this list. */
   after?: string | number | null | undefined
-  /** A whole number from 1 to 200. */
+  /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
   /** Asc, or desc for the newest first. */
   order?: 'asc' | 'desc' | undefined

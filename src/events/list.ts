@@ -1,4 +1,4 @@
-import { Text, TextOrNull, Time } from '../http/fields.ts'
+import { Text, TextOrNull, Time, wholeNumber } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { defaultLimit, Limit } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
@@ -28,18 +28,23 @@ const EventOut = Type.Object(
 )
 
 const Query = Type.Object({
-  after: Type.Optional(
-    Type.String({ pattern: '^(0|[1-9]\\d{0,14})$', description: 'the id of an event, or a next_cursor of this list' }),
-  ),
+  after: wholeNumber({
+    ...{ minimum: 0, maximum: 999_999_999_999_999 },
+    pattern: '^(0|[1-9]\\d{0,14})$',
+    description: 'the id of an event, or a next_cursor of this list',
+  }),
   limit: Limit,
   order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'asc, or desc for the newest first' })),
   user_group: Type.Optional(
     Type.String({ ...Text, description: 'the id of a user group, then or since that event: 1 to 255 characters' }),
   ),
   kind: Type.Optional(Type.Enum([...eventKinds], { description: `one of ${eventKinds.join(', ')}` })),
-  by_api_token_id: Type.Optional(
-    Type.String({ pattern: '^[1-9]\\d{0,15}$', description: 'the id of an API token, to find what it did' }),
-  ),
+  by_api_token_id: wholeNumber({
+    // No id is greater before the year 2163.
+    ...{ minimum: 1, maximum: 8_999_999_999_999_999 },
+    pattern: '^([1-9]\\d{0,14}|[1-8]\\d{15})$',
+    description: 'the id of an API token, to find what it did',
+  }),
 })
 
 export const listEvents = operation({

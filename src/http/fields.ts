@@ -27,6 +27,20 @@ export const Time = Type.String({ format: 'date-time' })
 export const TimeOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
 export const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
+interface WholeNumber {
+  minimum: number
+  maximum: number
+  default?: number
+  /** Of the digits that it may be written with: what `minimum` and `maximum` say, of text. */
+  pattern: string
+  description: string
+}
+
+/** A number in a query. It comes as text and is checked as text; callers and documents may take it for the number it is. */
+export function wholeNumber({ pattern, description, ...number }: WholeNumber) {
+  return Type.Optional(Type.String({ pattern, description, number }))
+}
+
 /** What was given of an object, so that only that is changed, or asked for. */
 export function given<T extends object>(values: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T

@@ -123,8 +123,9 @@ function pathParameters(path: string): Json[] {
 function queryParameters(query: TSchema | undefined): Json[] {
   const { properties = {} } = (query ?? {}) as { properties?: Record<string, TSchema & { description?: string }> }
   return Object.entries(properties).map(([name, schema]) => {
-    const { description, ...rest } = plain(schema)
-    return { name, in: 'query', required: false, schema: rest, description }
+    const { description, number, ...text } = plain(schema)
+    const asNumber = number === undefined ? undefined : { type: 'integer', ...number }
+    return { name, in: 'query', required: false, schema: asNumber ?? text, description }
   })
 }
 

@@ -1,13 +1,15 @@
 import type { Static } from 'typebox'
 import { invalid } from '../errors.ts'
 import type { Age } from '../store/store.ts'
-import { isText } from './fields.ts'
+import { isText, wholeNumber } from './fields.ts'
 import { Type } from './type.ts'
 
-export const Limit = Type.Optional(
-  Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$', description: 'a whole number from 1 to 200' }),
-)
 export const defaultLimit = 100
+export const Limit = wholeNumber({
+  ...{ minimum: 1, maximum: 200, default: defaultLimit },
+  pattern: '^([1-9]\\d?|1\\d\\d|200)$',
+  description: `a whole number from 1 to 200, by default ${defaultLimit}`,
+})
 
 export const PageQuery = Type.Object({
   limit: Limit,

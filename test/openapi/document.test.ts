@@ -35,6 +35,16 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  it('describes the numbers of a query as numbers, with the least and the most', () => {
+    const parameters = operations.flatMap(({ method, path }) => committed.paths[path][method.toLowerCase()].parameters)
+    const of = (name: string) => parameters.filter((each) => each.name === name).map(({ schema }) => schema)
+    assert.equal(of('limit').length, 5)
+    for (const limit of of('limit'))
+      assert.deepEqual(limit, { type: 'integer', minimum: 1, maximum: 200, default: 100 })
+    for (const { type, minimum, maximum } of [...of('after'), ...of('by_api_token_id')])
+      assert.ok(type === 'integer' && Number.isInteger(minimum) && Number.isSafeInteger(maximum))
+  })
+
   it('has no reference that leads nowhere', () => {
     const references = JSON.stringify(committed).matchAll(/"\$ref":"#\/([^"]+)"/g)
     for (const [, reference = ''] of references) {

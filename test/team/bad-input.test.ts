@@ -158,7 +158,12 @@ for (const engine of engines)
       for (const [parameter, schema] of Object.entries(operation.query))
         it(`${name} refuses a bad ${parameter}, and names it`, () =>
           nothingChanges(async () => {
-            const bad = [...noNumbers, ...noCursors, 'x'.repeat(256)].filter(
+            const { type, minimum = 0, maximum = 0 } = schema
+            const most = type === 'integer' ? [maximum, minimum] : []
+            for (const value of most)
+              assert.equal((await send(operation, {}, `${target(operation)}?${parameter}=${value}`)).status, 200)
+            const tooMuch = most.map(() => String(maximum + 1))
+            const bad = [...noNumbers, ...noCursors, 'x'.repeat(256), ...tooMuch].filter(
               (value) => !isGood(parameter, schema, value),
             )
             assert.ok(bad.length > 0)
@@ -202,7 +207,9 @@ for (const engine of engines)
 
 /** A cursor is only good when the list gave it, whatever its letters. */
 function isGood(parameter: string, schema: DescribedOperation['query'][string], value: string): boolean {
-  return parameter !== 'cursor' && isText(schema, value)
+  if (schema.type !== 'integer') return parameter !== 'cursor' && isText(schema, value)
+  const { minimum = 0, maximum = 0 } = schema
+  return /^(0|[1-9]\d*)$/.test(value) && Number(value) >= minimum && Number(value) <= maximum
 }
 
 function collectionOf(path: string): string {
