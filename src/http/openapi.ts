@@ -26,6 +26,34 @@ const withApiToken: readonly ErrorCode[] = [
 ]
 const withBody: readonly ErrorCode[] = ['invalid_json', 'missing_body', 'body_too_large', 'unsupported_media_type']
 
+const headers = {
+  'X-Request-Id': {
+    required: true,
+    schema: { type: 'string' },
+    description: 'The X-Request-Id of the request, where that was one, or a new one; the log knows the request by it.',
+  },
+  'WWW-Authenticate': { required: true, schema: { type: 'string', const: 'Token' } },
+  'Retry-After': { required: true, schema: { type: 'integer', minimum: 1 }, description: 'Seconds to wait.' },
+  RateLimit: {
+    schema: { type: 'string' },
+    description:
+      'Where requests are limited: how many are left now (r), and in how many seconds there is one more (t).',
+  },
+  'RateLimit-Policy': {
+    schema: { type: 'string' },
+    description: 'Where requests are limited: how many may come (q) within how many seconds (w).',
+  },
+} as const
+type Header = keyof typeof headers
+
+const ofStatus: Readonly<Record<number, readonly Header[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+/** The answers that are given before it is known whose request it is. */
+const uncounted: readonly number[] = [401, 408, 417, 431]
+
 /** The OpenAPI 3.1 document: made from the declarations, so that it says what the service does. */
 export function openApiDocument(operations: readonly Operation[], version: string): Json {
   const components: Components = { schemas: {}, responses: {} }
@@ -49,6 +77,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     paths,
     components: {
       ...components,
+      headers,
       securitySchemes: {
         apiToken: {
           type: 'apiKey',
@@ -80,9 +109,10 @@ function describeOperation(declared: Operation, components: Components): Json {
     responses: {
       200: {
         description: 'Done.',
+        headers: headersOf(200, countsRequests(declared, 200)),
         content: json(hoist(replySchema(declared), components), { success: 1, ...declared.example.reply }),
       },
-      ...errorResponses(errorCodes(declared), components),
+      ...errorResponses(declared, components),
     },
   }
 }
@@ -130,17 +160,29 @@ function queryParameters(query: TSchema | undefined): Json[] {
 }
 
 /** Operations that can fail in the same ways share the description of it. */
-function errorResponses(codes: readonly ErrorCode[], components: Components): Json {
+function errorResponses(declared: Operation, components: Components): Json {
   const responses: Json = {}
-  for (const [status, here] of Map.groupBy(codes, (code) => catalogue[code].status)) {
-    const name = here.join('.')
-    components.responses[name] = errorResponse(here)
+  for (const [status, here] of Map.groupBy(errorCodes(declared), (code) => catalogue[code].status)) {
+    const isCounted = countsRequests(declared, status)
+    const name = [...here, ...(isCounted || uncounted.includes(status) ? [] : ['without_api_token'])].join('.')
+    components.responses[name] = errorResponse(here, headersOf(status, isCounted))
     responses[status] = { $ref: `#/components/responses/${name}` }
   }
   return responses
 }
 
-function errorResponse(codes: readonly ErrorCode[]): Json {
+/** Whether an answer of that status may tell how many requests are left. */
+function countsRequests({ scope }: Operation, status: number): boolean {
+  return scope !== null && !uncounted.includes(status)
+}
+
+function headersOf(status: number, isCounted: boolean): Json {
+  const rates: readonly Header[] = isCounted ? ['RateLimit', 'RateLimit-Policy'] : []
+  const names: readonly Header[] = ['X-Request-Id', ...(ofStatus[status] ?? []), ...rates]
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+function errorResponse(codes: readonly ErrorCode[], headers: Json): Json {
   const schema = {
     type: 'object',
     required: ['success', 'error', 'request_id'],
@@ -160,6 +202,7 @@ function errorResponse(codes: readonly ErrorCode[]): Json {
   }
   return {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n'),
+    headers,
     content: { 'application/json': { schema } },
   }
 }

@@ -11,6 +11,12 @@ import { running } from '../support/running.ts'
 const committed = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
 const [sqlite] = engines
 
+interface Answers {
+  responses: Record<string, { $ref?: string; headers?: object } | undefined>
+}
+
+const responses = (reference: string) => committed.components.responses[reference.split('/').at(-1) ?? '']
+
 describe('the OpenAPI document', () => {
   it('is committed as it is generated; after a change run "npm run generate"', () => {
     const generated = JSON.parse(JSON.stringify(openApiDocument(operations, version)))
@@ -43,6 +49,23 @@ describe('the OpenAPI document', () => {
       assert.deepEqual(limit, { type: 'integer', minimum: 1, maximum: 200, default: 100 })
     for (const { type, minimum, maximum } of [...of('after'), ...of('by_api_token_id')])
       assert.ok(type === 'integer' && Number.isInteger(minimum) && Number.isSafeInteger(maximum))
+  })
+
+  it('tells of the headers of every answer', () => {
+    const everywhere = Object.values<Record<string, Answers>>(committed.paths).flatMap(Object.values<Answers>)
+    const ofStatus = (status: string) =>
+      everywhere.flatMap(({ responses: { [status]: answer } }) =>
+        answer === undefined ? [] : [Object.keys((answer.$ref ? responses(answer.$ref) : answer).headers ?? {})],
+      )
+    const rates = ['RateLimit', 'RateLimit-Policy']
+    for (const names of ofStatus('401')) assert.deepEqual(names, ['X-Request-Id', 'WWW-Authenticate'])
+    for (const names of ofStatus('429')) assert.deepEqual(names, ['X-Request-Id', 'Retry-After', ...rates])
+    for (const names of ofStatus('503')) assert.deepEqual(names.slice(0, 2), ['X-Request-Id', 'Retry-After'])
+    for (const path of ['/api/user', '/healthz'])
+      assert.deepEqual(Object.keys(committed.paths[path].get.responses['200'].headers), [
+        'X-Request-Id',
+        ...(path === '/healthz' ? [] : rates),
+      ])
   })
 
   it('has no reference that leads nowhere', () => {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { Pool } from 'undici'
-import { assertAsDocumented } from './document.ts'
+import { assertAsDocumented, assertHeadersAsDocumented } from './document.ts'
 import { testApiToken } from './service-process.ts'
 
 export interface Answer {
@@ -45,7 +45,10 @@ export class Caller {
     const answered = await response.body.text()
     const isJson = String(response.headers['content-type']).startsWith('application/json')
     const parsed = isJson && answered !== '' ? JSON.parse(answered) : answered
-    if (isJson && answered !== '') assertAsDocumented(method, path, response.statusCode, parsed)
+    if (isJson && answered !== '') {
+      assertAsDocumented(method, path, response.statusCode, parsed)
+      assertHeadersAsDocumented(method, path, response.statusCode, response.headers)
+    }
     return { status: response.statusCode, headers: response.headers, body: parsed }
   }
 
