@@ -27,11 +27,11 @@ export type ErrorCode =
 export interface GetOrCreateRequest {
   /** A string of 1 to 255 characters without control characters or lone surrogates. */
   user_group_id: string
-  /** A string of 1 to 255 characters without control characters or lone surrogates. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates; without one, the name is the user_group_id. */
   name?: string | undefined
-  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
+  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to the id or provided_id of a data source. */
   mapping?: Readonly<Record<string, string>> | undefined
-  /** A JSON object of at most 64 KiB and 32 levels. */
+  /** A JSON object of at most 64 KiB and 32 levels, without numbers that would lose digits: send those as strings. */
   properties?: object | undefined
 }
 
@@ -47,9 +47,9 @@ export interface UserGroupPatch {
   provided_id?: string | undefined
   /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name?: string | undefined
-  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
+  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to the id or provided_id of a data source. */
   mapping?: Readonly<Record<string, string>> | undefined
-  /** A JSON object of at most 64 KiB and 32 levels. */
+  /** A JSON object of at most 64 KiB and 32 levels, without numbers that would lose digits: send those as strings. */
   properties?: object | undefined
   /** True or false. */
   disabled?: boolean | undefined
@@ -58,7 +58,7 @@ export interface UserGroupPatch {
 export interface SchemaRequest {
   /** A string of 1 to 255 characters without control characters or lone surrogates. */
   id?: string | undefined
-  /** A string of 1 to 255 characters without control characters or lone surrogates. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates; without one, the name is the id. */
   name?: string | undefined
 }
 
@@ -67,7 +67,7 @@ export interface DataSourceRequest {
   schema_id: string
   /** A string of 1 to 255 characters without control characters or lone surrogates, not beginning with ds_. */
   provided_id?: string | undefined
-  /** A string of 1 to 255 characters without control characters or lone surrogates. */
+  /** A string of 1 to 255 characters without control characters or lone surrogates; without one, the name is the provided_id, or else the id. */
   name?: string | undefined
   /** A string of 1 to 255 characters without control characters or lone surrogates. */
   kind?: string | undefined
@@ -100,7 +100,7 @@ export interface ApiTokenRequest {
 export interface TeamPatch {
   /** A string of 1 to 255 characters without control characters or lone surrogates. */
   name?: string | undefined
-  /** True or false. */
+  /** True or false: whether a mapping to a data source that the team does not have is refused; its schema is not checked. */
   strict_mapping?: boolean | undefined
 }
 
@@ -121,9 +121,9 @@ export interface UserGroupRecord {
   team_id: number
   name: string
   provided_id: string
-  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source. */
+  /** An object of at most 200 entries, each from a schema id of 1 to 255 characters to the id or provided_id of a data source. */
   mapping: Record<string, string>
-  /** A JSON object of at most 64 KiB and 32 levels. */
+  /** A JSON object of at most 64 KiB and 32 levels, without numbers that would lose digits: send those as strings. */
   properties: Record<string, unknown>
   disabled: boolean
   created_at: string
@@ -169,12 +169,16 @@ export interface ApiToken {
 export interface Team {
   id: number
   name: string
+  /** Whether a mapping to a data source that the team does not have is refused; its schema is not checked. */
   strict_mapping: boolean
 }
 
 export interface AuditEvent {
+  /** Counts up by one within the team. */
   id: number
+  /** When it happened. */
   at: string
+  /** What was done to what: user_group.created, user_group.updated, user_group.token_rotated, user_group.deleted, schema.created, schema.deleted, data_source.created, data_source.updated, data_source.deleted, api_token.created, api_token.revoked, team.updated. */
   kind:
     | 'user_group.created'
     | 'user_group.updated'
@@ -188,19 +192,33 @@ export interface AuditEvent {
     | 'api_token.created'
     | 'api_token.revoked'
     | 'team.updated'
+  /** The API token that did it, by its name then; null for a command at the terminal. */
   api_token: string | null
+  /** The user group it was done to, by its id then. */
   user_group?: string | undefined
+  /** The schema it was done to, by its id. */
   schema?: string | undefined
+  /** The data source it was done to, by its id. */
   data_source?: string | undefined
+  /** The API token it was done to, by its id. */
   api_token_id?: number | undefined
+  /** The new id of the user group, where it got one. */
   renamed_to?: string | undefined
+  /** The API token that did it, by its id; older events lack it. */
   by_api_token_id?: number | undefined
+  /** What a change set, whether it was different before or not. */
   fields?: string[] | undefined
+  /** Of a user group that was disabled, made so, or enabled again. */
   disabled?: boolean | undefined
+  /** Of a rotation: how long the old token stayed valid, if it did. */
   grace_seconds?: number | undefined
+  /** What it was set to, where the team changed it. */
   strict_mapping?: boolean | undefined
+  /** The name of the schema, data source or API token. */
   name?: string | undefined
+  /** Of a data source that has one. */
   provided_id?: string | undefined
+  /** Of an API token. */
   scopes?: string[] | undefined
 }
 
@@ -236,11 +254,13 @@ export interface TokenVerifyAnswer {
         provided_id: string
       }
     | undefined
+  /** The mapping of the user group, resolved: the data source of each schema id. */
   data_sources?: Record<string, ResolvedDataSource> | undefined
   /** The schema ids whose data source is not there, if any. */
   unresolved?: string[] | undefined
-  /** A JSON object of at most 64 KiB and 32 levels. */
+  /** A JSON object of at most 64 KiB and 32 levels, without numbers that would lose digits: send those as strings. */
   properties?: Record<string, unknown> | undefined
+  /** For an old token in its grace, when that ends; null for the current one. */
   expires_at?: string | null | undefined
 }
 

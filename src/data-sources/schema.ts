@@ -1,4 +1,4 @@
-import { plainCharacter, Text, TextOrNull, Time } from '../http/fields.ts'
+import { nameOr, plainCharacter, Text, TextOrNull, Time } from '../http/fields.ts'
 import { Type } from '../http/type.ts'
 
 /** An id of ours begins with ds_, a caller's never: each value names one data source at most. */
@@ -21,7 +21,10 @@ const optional = {
   connection: Type.Optional(Connection),
 }
 
-export const DataSourceIn = Type.Object({ schema_id: Text, ...optional }, { title: 'DataSourceRequest' })
+export const DataSourceIn = Type.Object(
+  { schema_id: Text, ...optional, name: nameOr('the provided_id, or else the id') },
+  { title: 'DataSourceRequest' },
+)
 
 export const DataSourcePatch = Type.Object(
   { schema_id: Type.Optional(Text), ...optional },

@@ -6,26 +6,41 @@ import { eventKinds, presentEvent } from './event.ts'
 
 const EventOut = Type.Object(
   {
-    id: Type.Integer(),
-    at: Time,
-    kind: Type.Enum([...eventKinds]),
-    api_token: TextOrNull,
-    user_group: Type.Optional(Type.String()),
-    schema: Type.Optional(Type.String()),
-    data_source: Type.Optional(Type.String()),
-    api_token_id: Type.Optional(Type.Integer()),
-    renamed_to: Type.Optional(Type.String()),
-    by_api_token_id: Type.Optional(Type.Integer()),
-    fields: Type.Optional(Type.Array(Type.String())),
-    disabled: Type.Optional(Type.Boolean()),
-    grace_seconds: Type.Optional(Type.Integer()),
-    strict_mapping: Type.Optional(Type.Boolean()),
-    name: Type.Optional(Type.String()),
-    provided_id: Type.Optional(Type.String()),
-    scopes: Type.Optional(Type.Array(Type.String())),
+    id: Type.Integer({ description: 'counts up by one within the team' }),
+    at: Type.String({ ...Time, description: 'when it happened' }),
+    kind: Type.Enum([...eventKinds], { description: `what was done to what: ${eventKinds.join(', ')}` }),
+    api_token: Type.Unsafe<string | null>({
+      ...TextOrNull,
+      description: 'the API token that did it, by its name then; null for a command at the terminal',
+    }),
+    user_group: told('the user group it was done to, by its id then'),
+    schema: told('the schema it was done to, by its id'),
+    data_source: told('the data source it was done to, by its id'),
+    api_token_id: Type.Optional(Type.Integer({ description: 'the API token it was done to, by its id' })),
+    renamed_to: told('the new id of the user group, where it got one'),
+    by_api_token_id: Type.Optional(
+      Type.Integer({ description: 'the API token that did it, by its id; older events lack it' }),
+    ),
+    fields: Type.Optional(
+      Type.Array(Type.String(), { description: 'what a change set, whether it was different before or not' }),
+    ),
+    disabled: Type.Optional(
+      Type.Boolean({ description: 'of a user group that was disabled, made so, or enabled again' }),
+    ),
+    grace_seconds: Type.Optional(
+      Type.Integer({ description: 'of a rotation: how long the old token stayed valid, if it did' }),
+    ),
+    strict_mapping: Type.Optional(Type.Boolean({ description: 'what it was set to, where the team changed it' })),
+    name: told('the name of the schema, data source or API token'),
+    provided_id: told('of a data source that has one'),
+    scopes: Type.Optional(Type.Array(Type.String(), { description: 'of an API token' })),
   },
   { title: 'AuditEvent' },
 )
+
+function told(description: string) {
+  return Type.Optional(Type.String({ description }))
+}
 
 const Query = Type.Object({
   after: wholeNumber({

@@ -6,13 +6,15 @@ import { Type } from './type.ts'
 // Control characters and halves of surrogate pairs: neither is text that every engine keeps as it came.
 export const plainCharacter = '[^\\p{Cc}\\p{Cs}]'
 
+const ofText = 'a string of 1 to 255 characters without control characters or lone surrogates'
+
 /** An id or a name. */
-export const Text = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  pattern: `^${plainCharacter}*$`,
-  description: 'a string of 1 to 255 characters without control characters or lone surrogates',
-})
+export const Text = Type.String({ minLength: 1, maxLength: 255, pattern: `^${plainCharacter}*$`, description: ofText })
+
+/** A name that need not be given: `otherwise` is what it is then. */
+export function nameOr(otherwise: string) {
+  return Type.Optional(Type.String({ ...Text, description: `${ofText}; without one, the name is ${otherwise}` }))
+}
 
 const text = new RegExp(`^${plainCharacter}{1,255}$`, 'u')
 

@@ -1,6 +1,6 @@
-import { Text, Time } from '../http/fields.ts'
+import { nameOr, Text, Time } from '../http/fields.ts'
 import { Type } from '../http/type.ts'
 
-export const SchemaIn = Type.Object({ id: Type.Optional(Text), name: Type.Optional(Text) }, { title: 'SchemaRequest' })
+export const SchemaIn = Type.Object({ id: Type.Optional(Text), name: nameOr('the id') }, { title: 'SchemaRequest' })
 
 export const SchemaOut = Type.Object({ id: Type.String(), name: Type.String(), created_at: Time }, { title: 'Schema' })

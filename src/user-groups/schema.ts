@@ -1,4 +1,4 @@
-import { Flag, Text, Time, TimeOrNull } from '../http/fields.ts'
+import { Flag, nameOr, Text, Time, TimeOrNull } from '../http/fields.ts'
 import { Type } from '../http/type.ts'
 
 const Mapping = Type.Unsafe<Record<string, string>>({
@@ -8,22 +8,24 @@ const Mapping = Type.Unsafe<Record<string, string>>({
     type: 'string',
     minLength: 1,
     maxLength: 255,
-    description: 'a string of 1 to 255 characters',
+    description: 'a string of 1 to 255 characters: the id or provided_id of a data source',
   },
   maxProperties: 200,
-  description: 'an object of at most 200 entries, each from a schema id of 1 to 255 characters to a data source',
+  description:
+    'an object of at most 200 entries, each from a schema id of 1 to 255 characters to the id or provided_id of a data source',
 })
 
 export const Properties = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
-  description: 'a JSON object of at most 64 KiB and 32 levels',
+  description:
+    'a JSON object of at most 64 KiB and 32 levels, without numbers that would lose digits: send those as strings',
 })
 
 export const GetOrCreateIn = Type.Object(
   {
     user_group_id: Text,
-    name: Type.Optional(Text),
+    name: nameOr('the user_group_id'),
     mapping: Type.Optional(Mapping),
     properties: Type.Optional(Properties),
   },

@@ -24,13 +24,19 @@ const reply = {
     Type.Unsafe<Record<string, Static<typeof ResolvedDataSource>>>({
       type: 'object',
       additionalProperties: ResolvedDataSource,
+      description: 'the mapping of the user group, resolved: the data source of each schema id',
     }),
   ),
   unresolved: Type.Optional(
     Type.Array(Type.String(), { description: 'the schema ids whose data source is not there, if any' }),
   ),
   properties: Type.Optional(Properties),
-  expires_at: Type.Optional(TimeOrNull),
+  expires_at: Type.Optional(
+    Type.Unsafe<string | null>({
+      ...TimeOrNull,
+      description: 'for an old token in its grace, when that ends; null for the current one',
+    }),
+  ),
 }
 
 export const verifyToken = operation({

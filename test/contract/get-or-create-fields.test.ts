@@ -58,7 +58,7 @@ for (const engine of engines)
           for (const value of [half, `acme${half}x`]) {
             const answer = await send(value)
             assertRefused(answer, field, value)
-            assert.match(answer.body.error.message, /without control characters or lone surrogates$/)
+            assert.match(answer.body.error.message, /without control characters or lone surrogates/)
           }
       })
     }

@@ -51,6 +51,26 @@ describe('the OpenAPI document', () => {
       assert.ok(type === 'integer' && Number.isInteger(minimum) && Number.isSafeInteger(maximum))
   })
 
+  it('says what a field means where its name does not', () => {
+    const { GetOrCreateRequest, TeamPatch, Team, AuditEvent } = committed.components.schemas
+    const { name, mapping, properties } = GetOrCreateRequest.properties
+    const { content } = committed.paths['/api/verify'].post.responses['200']
+    const { data_sources, expires_at } = content['application/json'].schema.properties
+    for (const [{ description }, meaning] of [
+      [name, /user_group_id/],
+      [mapping, /id or provided_id of a data source/],
+      [mapping.additionalProperties, /id or provided_id of a data source/],
+      [properties, /lose digits/],
+      [TeamPatch.properties.strict_mapping, /data source that .* not .*schema .* not checked/],
+      [Team.properties.strict_mapping, /data source that .* not .*schema .* not checked/],
+      [data_sources, /mapping/],
+      [expires_at, /grace/],
+    ])
+      assert.match(String(description), meaning)
+    for (const [field, { description }] of Object.entries<{ description?: string }>(AuditEvent.properties))
+      assert.ok(description, `${field} of an event`)
+  })
+
   it('tells of the headers of every answer', () => {
     const everywhere = Object.values<Record<string, Answers>>(committed.paths).flatMap(Object.values<Answers>)
     const ofStatus = (status: string) =>
