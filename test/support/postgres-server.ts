@@ -7,6 +7,7 @@ import {
   closeSync,
   cpSync,
   existsSync,
+  globSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -47,7 +48,7 @@ export type Fill = (data: string, binaries: Binaries, owner: Owner) => void | Pr
 /** A real PostgreSQL of our own, in a folder of its own. It refuses to run as root, so there it runs as nobody. */
 export async function createPostgres(
   settings: Record<string, string> = {},
-  fill: Fill = initialise,
+  fill: Fill = newCluster,
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'ugs-postgres-'))
   const owner: Owner = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
@@ -96,6 +97,13 @@ export async function createPostgres(
   }
 }
 
+/** To make a cluster takes a second of work, and a moment to copy one nobody has used: a test run keeps one for that. */
+function newCluster(data: string, binaries: Binaries, owner: Owner): void {
+  const unused = process.env.TEST_POSTGRES_UNUSED
+  if (unused === undefined) initialise(data, binaries, owner)
+  else copyCluster(unused, data, owner)
+}
+
 function initialise(data: string, { initdb }: Binaries, owner: Owner): void {
   const made = spawnSync(
     initdb,
@@ -103,6 +111,14 @@ function initialise(data: string, { initdb }: Binaries, owner: Owner): void {
     { ...owner, cwd: dirname(data), encoding: 'utf8' },
   )
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr} ${made.error ?? ''}`)
+}
+
+/** The copy belongs to who runs the server. */
+export function copyCluster(from: string, data: string, { uid, gid }: Owner): void {
+  cpSync(from, data, { recursive: true })
+  chmodSync(data, 0o700)
+  if (uid === undefined || gid === undefined) return
+  for (const path of ['.', ...globSync('**', { cwd: data })]) chownSync(join(data, path), uid, gid)
 }
 
 /** The one that npm installed, or another version in the folder TEST_POSTGRES_BIN. */

@@ -1,8 +1,8 @@
-import { chmodSync, chownSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { onPostgres } from './postgres-client.ts'
-import { createPostgres, type PostgresServer } from './postgres-server.ts'
+import { copyCluster, createPostgres, type PostgresServer } from './postgres-server.ts'
 
 /**
  * Without the log, which the standby fetches itself, and what belongs to the running process: of that, pg_internal.init
@@ -39,12 +39,7 @@ export async function copyFiles(running: PostgresServer, folder: string): Promis
 
 /** A server that begins with such a copy. The file `signal` tells it what to become. */
 export function serverFrom(files: string, settings: Record<string, string>, signal: string): Promise<PostgresServer> {
-  return createPostgres(settings, (data, _binaries, { uid, gid }) => {
-    cpSync(files, data, { recursive: true })
-    writeFileSync(join(data, signal), '')
-    mkdirSync(join(data, 'pg_wal'), { recursive: true })
-    chmodSync(data, 0o700)
-    if (uid === undefined || gid === undefined) return
-    for (const path of ['.', ...globSync('**', { cwd: data })]) chownSync(join(data, path), uid, gid)
-  })
+  writeFileSync(join(files, signal), '')
+  mkdirSync(join(files, 'pg_wal'), { recursive: true })
+  return createPostgres(settings, (data, _binaries, owner) => copyCluster(files, data, owner))
 }
