@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs'
 import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runCommand, startCommand } from '../support/command.ts'
 import { engines, newMasterKey } from '../support/engines.ts'
@@ -23,22 +24,42 @@ import type { Environment } from '../support/service-process.ts'
 const [sqlite, postgres] = engines
 assert.ok(sqlite && postgres)
 
-/** A database with one group, a copy of it, and then one group more. */
-async function withCopy(t: TestContext) {
+/** A database with one group, a copy of it, and then one group more; without a test, it is for the suite to close. */
+async function withCopy(t?: TestContext) {
   const premises = await Premises.open(t, sqlite as NonNullable<typeof sqlite>)
-  const folder = premises.database.folder as string
-  const path = sqlitePath(premises.environment)
-  const copy = join(folder, 'copy.db')
   const service = await premises.start()
   const { token } = (await service.caller.getOrCreate('acme')).body.user_group
-  assert.equal((await runCommand(premises.environment, 'backup', copy)).code, 0)
+  const places = placesOn(premises)
+  assert.equal((await runCommand(premises.environment, 'backup', places.copy)).code, 0)
   await service.caller.getOrCreate('after the copy')
+  return { ...places, service, token }
+}
+
+function placesOn(premises: Premises) {
+  const folder = premises.database.folder as string
+  const copy = join(folder, 'copy.db')
   const restore = (file = copy, settings: Environment = {}, ...more: string[]) =>
     runCommand({ ...premises.environment, ...settings }, 'restore', file, '--json', ...more)
-  return { premises, service, folder, path, copy, token, restore }
+  return { premises, folder, path: sqlitePath(premises.environment), copy, restore }
 }
 
 describe('ugs restore', () => {
+  let made: Premises
+  before(async () => {
+    const { premises, service } = await withCopy()
+    made = premises
+    await service.stop()
+  })
+  after(() => made.close())
+
+  /** The same with the service stopped: files of its own for each test, made once for all of them. */
+  const withCopyAtRest = async (t: TestContext) => {
+    const { UGS_MASTER_KEY } = made.environment
+    const premises = await Premises.open(t, sqlite, { UGS_MASTER_KEY })
+    cpSync(made.database.folder as string, premises.database.folder as string, { recursive: true })
+    return placesOn(premises)
+  }
+
   it('puts the copy in its place, and keeps what was there', async (t) => {
     const { premises, service, folder, path, copy, token, restore } = await withCopy(t)
     await service.stop('SIGKILL')
@@ -81,8 +102,7 @@ describe('ugs restore', () => {
   })
 
   it('replaces a database that is damaged beyond opening', async (t) => {
-    const { premises, service, path, restore } = await withCopy(t)
-    await service.stop()
+    const { premises, path, restore } = await withCopyAtRest(t)
     writeFileSync(path, 'nothing of it is left'.repeat(1_000))
     assert.equal((await restore(undefined, {}, '--force')).code, 0)
     assert.equal((await (await premises.start()).caller.getOrCreate('acme')).body.new_user_group, false)
@@ -95,8 +115,7 @@ describe('ugs restore', () => {
     ['may be about to end', 30],
   ] as const)
     it(`can be killed as it ${moment}: the database is the old one or the new one`, async (t) => {
-      const { premises, service, folder, restore, copy } = await withCopy(t)
-      await service.stop()
+      const { premises, folder, restore, copy } = await withCopyAtRest(t)
       const names = watch(folder, { signal: AbortSignal.timeout(60_000) })
       const killed = startCommand(premises.environment, 'restore', copy, '--force')
       for await (const { filename } of names) if (filename?.endsWith('.part')) break
@@ -126,8 +145,7 @@ describe('ugs restore', () => {
     ['copied without its WAL', (copy: string) => writeFileSync(`${copy}-wal`, 'x'), /copy\.db-wal/],
   ] as const)
     it(`refuses a copy that is ${name}, and leaves everything as it was`, async (t) => {
-      const { premises, service, folder, path, copy, restore } = await withCopy(t)
-      await service.stop()
+      const { premises, folder, path, copy, restore } = await withCopyAtRest(t)
       spoil(copy)
       const before = readFileSync(path)
       assertRefusal(await restore(undefined, {}, '--force'), sentence, /copy/)
