@@ -115,13 +115,16 @@ describe('ugs restore', () => {
     ['may be about to end', 30],
   ] as const)
     it(`can be killed as it ${moment}: the database is the old one or the new one`, async (t) => {
-      const { premises, folder, restore, copy } = await withCopyAtRest(t)
+      const { premises, folder, path, restore, copy } = await withCopyAtRest(t)
       const names = watch(folder, { signal: AbortSignal.timeout(60_000) })
       const killed = startCommand(premises.environment, 'restore', copy, '--force')
       for await (const { filename } of names) if (filename?.endsWith('.part')) break
       await pause(delay)
       killed.process.kill('SIGKILL')
       await killed.ended
+      assert.ok(existsSync(path), 'doctor finds no fault with a database that is not there')
+      const groups = await rawSql(premises.environment, 'select provided_id from user_group order by id')
+      assert.match(groups.map(({ provided_id }) => provided_id).join(), /^acme(,after the copy)?$/)
       assert.equal((await runCommand(premises.environment, 'doctor')).code, 0)
       assert.equal((await restore(undefined, {}, '--force')).code, 0, 'and it can be run again')
     })
