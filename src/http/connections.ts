@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { ServiceError } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 import { asText, lastAnswer, unparsable } from './failure.ts'
-import { endWith, hasReadEnough, limitReading } from './linger.ts'
+import { dropBody, endWith, hasReadEnough, limitReading } from './linger.ts'
 
 /** What Node would answer in a shape of its own, or not at all. */
 export function answerOddRequests(
@@ -18,8 +18,10 @@ export function answerOddRequests(
     // Nobody else reads from it any more.
     socket.on('data', () => hasReadEnough(socket) && socket.pause())
   })
-  server.on('checkExpectation', ({ socket }, response: ServerResponse) => {
-    underWay.endBehind(socket)
+  server.on('checkExpectation', (request, response: ServerResponse) => {
+    underWay.endBehind(request.socket)
+    limitReading(request.socket)
+    dropBody(request)
     const { headers, body } = lastAnswer(new ServiceError('expectation_failed'))
     response.writeHead(417, headers).end(body)
     onAnswered(417)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../../test/support/eventually.ts'
 import { lingerOver, lingerWhenClosing } from './linger.ts'
 
 const megabyte = 1024 ** 2
@@ -27,6 +29,28 @@ for (const { sent, least, most } of [
     await once(socket, 'close')
     assert.ok(socket.bytesRead >= least && socket.bytesRead < most, `${socket.bytesRead} bytes were read`)
   })
+
+it('of a refused body in chunks of a byte few are read and none kept, and who goes on sending still gets the answer', async (t) => {
+  let refused: IncomingMessage | undefined
+  const server = createServer((request, response) => {
+    refused = request
+    lingerOver(request)
+    response.writeHead(401, { 'Content-Length': 0 }).end()
+  })
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  t.after(() => client.destroy())
+  const crumbs = '1\r\nx\r\n'.repeat(20_000)
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  client.write(`POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n${crumbs}`)
+  await eventually('it is read no further', () => socket.isPaused())
+  client.write(crumbs)
+  await pause(50)
+  assert.ok(socket.bytesRead < crumbs.length, `${socket.bytesRead} bytes were read`)
+  assert.equal(refused?.readableLength, 0)
+  assert.match(String(client.read()), /^HTTP\/1\.1 401 /)
+})
 
 it('a connection on which a body was refused stays, once all of the body has come', async (t) => {
   const server = createServer((request, response) => {

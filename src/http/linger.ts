@@ -4,6 +4,8 @@ import { hasBody } from './body.ts'
 
 const lingerFor = 2_000
 const lingerBytes = 1024 * 1024
+/** One of a single byte costs as much as a large one. */
+const lingerPieces = 1_000
 
 /** Up to where a connection is read whose last answer is under way. */
 const limits = new WeakMap<Socket, number>()
@@ -35,16 +37,29 @@ export function endWith(socket: Socket, text = ''): void {
 }
 
 /**
- * The client of a refused request may still be sending its body. To be called before the answer is sent: behind it Node
- * drops what nobody reads, without a limit.
+ * The client may still be sending a body that nobody wants. To be called before the answer is sent: behind it Node drops
+ * what nobody reads, without a limit.
  */
 export function lingerOver(request: IncomingMessage): void {
   if (!hasBody(request) || request.complete || request.destroyed) return
   const { socket } = request
   limitReading(socket)
-  request.on('data', () => hasReadEnough(socket) && request.pause())
+  dropBody(request)
   const hangUp = hangUpLater(socket)
   request.once('end', () => clearTimeout(hangUp))
+}
+
+/** Reads up to a limit, and keeps nothing: in pieces of a byte a body takes a hundred times its size. */
+export function dropBody(request: IncomingMessage): void {
+  const { socket } = request
+  let pieces = 0
+  request.on('data', () => {
+    pieces += 1
+    if (pieces <= lingerPieces && !hasReadEnough(socket)) return
+    // Node would read on as soon as nothing of it is left.
+    request._read = () => {}
+    socket.pause()
+  })
 }
 
 export function limitReading(socket: Socket): void {

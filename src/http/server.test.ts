@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -172,6 +172,28 @@ it('a request with a chunk that is none is counted once, where no body is read e
   await pause(50)
   assert.deepEqual(counted, [400])
 })
+
+for (const [kind, more, status] of [
+  ['that is ignored', '', 200],
+  ['of a request that expects a miracle', 'Expect: miracles\r\n', 417],
+] as const)
+  it(`few chunks of a byte are read and none kept of a body ${kind}`, async (t) => {
+    const answer = () => ({ type: 'text/plain', content: 'served' })
+    const server = await listen(t, '', { router: new Router([{ ...route, takesBody: false, answer }]) })
+    const requests: IncomingMessage[] = []
+    for (const event of ['request', 'checkExpectation'])
+      server.prependListener(event, (request) => requests.push(request))
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+    t.after(() => client.destroy())
+    const crumbs = '1\r\nx\r\n'.repeat(20_000)
+    client.write(`POST /any HTTP/1.1\r\nHost: test\r\n${more}Transfer-Encoding: chunked\r\n\r\n${crumbs}`)
+    const { socket } = await eventually('it is read no further', () => requests.find((one) => one.socket.isPaused()))
+    client.write(crumbs)
+    await pause(50)
+    assert.ok(socket.bytesRead < crumbs.length, `${socket.bytesRead} bytes were read`)
+    assert.equal(requests.at(-1)?.readableLength, 0)
+    assert.match(String(client.read()), new RegExp(`^HTTP/1\\.1 ${status} `))
+  })
 
 it('a server that closes sends the rest of the answers it has given', async (t) => {
   const megabytes = 16

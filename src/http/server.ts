@@ -11,7 +11,7 @@ import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { answerFailure } from './failure.ts'
 import { hangUpOnIdle } from './idle.ts'
-import { lingerWhenClosing } from './linger.ts'
+import { lingerOver, lingerWhenClosing } from './linger.ts'
 import { createServer } from './node-http.ts'
 import { OneByOne } from './one-by-one.ts'
 import type { Answer, Route } from './operation.ts'
@@ -139,7 +139,10 @@ export function createHttpServer(options: ServerOptions): Server {
       readBody(request, done, (error) => fail(exchange, error))
       if (exchange.awaitsContinue && hasBody(request)) exchange.response.writeContinue()
     } else if (route.scope !== null && hasBody(request)) throw uncalledFor(exchange)
-    else perform(exchange, route, id, undefined)
+    else {
+      if (route.scope === null) lingerOver(request)
+      perform(exchange, route, id, undefined)
+    }
   }
 
   async function performReadmitted(exchange: Exchange, route: Route, id: string, body: unknown): Promise<void> {
