@@ -67,6 +67,16 @@ export const greedy: Campaign = {
         },
       ],
     },
+    'a body in chunks that waits for its turn': {
+      shows: /grew by \d+ MB/,
+      rewrites: [
+        {
+          file: 'http/connections.ts',
+          find: "request.headers['transfer-encoding'] === undefined",
+          replace: 'true',
+        },
+      ],
+    },
     'answers prepared for who does not read': {
       shows: /grew by \d+ MB/,
       rewrites: [
@@ -122,12 +132,14 @@ function slowClients(size: number): Partial<Record<Way, number>> {
   const third = Math.floor(size / 3)
   const sixth = Math.floor(size / 6)
   const crumbling = 6
+  const hiding = 20
   return {
     'dripping headers': third,
     'dripping a body': third - crumbling,
     'crumbling a body': crumbling,
     'not reading a list': sixth,
-    'not reading a document': size - 2 * third - sixth,
+    'not reading a document': size - 2 * third - sixth - hiding,
+    'not reading a document, and crumbling a body': hiding,
   }
 }
 

@@ -6,6 +6,7 @@ const ways = [
   'dripping a body',
   'crumbling a body',
   'not reading a document',
+  'not reading a document, and crumbling a body',
   'not reading a list',
   'not reading many lists',
 ] as const
@@ -130,7 +131,11 @@ function opening(way: Way, apiToken: string): string {
     return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`
   if (way === 'crumbling a body')
     return `GET /api/user HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${crumb.repeat(40_000)}`
-  if (way === 'not reading a document') return 'GET /api/openapi.json HTTP/1.1\r\nHost: test\r\n\r\n'
+  const document = 'GET /api/openapi.json HTTP/1.1\r\nHost: test\r\n\r\n'
+  if (way === 'not reading a document') return document
+  // As many as the buffers of the system do not hold, and behind them a body that waits for its turn.
+  if (way === 'not reading a document, and crumbling a body')
+    return `${document.repeat(60)}POST /api/user HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n${crumb.repeat(66_000)}`
   const list = `GET /api/user_groups?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Token ${apiToken}\r\n\r\n`
   return way === 'not reading a list' ? list : list.repeat(90)
 }

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServiceError } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -27,6 +27,8 @@ export function answerOddRequests(
     onAnswered(417)
   })
 }
+
+const chunksAhead = 'A body in chunks came before the answer to the request before it; wait for that, or send a length.'
 
 const mostAhead = { ofOne: 100, ofAll: 1_000 }
 
@@ -69,12 +71,16 @@ export class ExchangesUnderWay {
     })
   }
 
-  /** Lets a request proceed once the answer before it on the same connection is gone. */
-  begin(exchange: Exchange, proceed: () => void): void {
-    const { socket } = exchange.request
+  /**
+   * Lets a request proceed once the answer before it on the same connection is gone. Returns the status where it is
+   * refused instead.
+   */
+  begin(exchange: Exchange, proceed: () => void): number | undefined {
+    const { request } = exchange
+    const { socket } = request
     const connection = this.#connections.get(socket)
     // It is gone.
-    if (connection === undefined) return
+    if (connection === undefined) return undefined
     connection.requests += 1
     if (connection.requests === 2) this.#returning += 1
     const { last } = connection
@@ -87,11 +93,20 @@ export class ExchangesUnderWay {
     })
     // Nobody is there to be answered, or will be: what is asked for must not happen behind their back.
     if (!socket.writable || connection.isEnding) {
+      dropBody(request)
       if (hasReadEnough(socket)) socket.pause()
-      return
+      return undefined
     }
     if (isNext) proceed()
-    else this.#wait(connection, last, proceed)
+    else if (request.headers['transfer-encoding'] === undefined) this.#wait(connection, last, proceed)
+    else return this.#refuseToWait(request)
+    return undefined
+  }
+
+  /** While nobody reads, Node keeps chunks as they come: in chunks of a byte, megabytes of them for each connection. */
+  #refuseToWait(request: IncomingMessage): number | undefined {
+    dropBody(request)
+    return this.endWith(request.socket, new ServiceError('invalid_request', { message: chunksAhead }))
   }
 
   /**

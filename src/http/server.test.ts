@@ -173,27 +173,63 @@ it('a request with a chunk that is none is counted once, where no body is read e
   assert.deepEqual(counted, [400])
 })
 
-for (const [kind, more, status] of [
-  ['that is ignored', '', 200],
-  ['of a request that expects a miracle', 'Expect: miracles\r\n', 417],
+const bodiless = 'POST /any HTTP/1.1\r\nHost: test\r\n\r\n'
+const miraculous = bodiless.replace('Host', 'Expect: miracles\r\nHost')
+
+for (const [kind, ahead, head, statuses] of [
+  ['that is ignored', '', bodiless, ['200']],
+  ['of a request that expects a miracle', '', miraculous, ['417']],
+  ['behind the last request that is served', miraculous, bodiless, ['417']],
+  ['that comes before the answer to the request before', bodiless, bodiless, ['200', '400']],
 ] as const)
   it(`few chunks of a byte are read and none kept of a body ${kind}`, async (t) => {
-    const answer = () => ({ type: 'text/plain', content: 'served' })
-    const server = await listen(t, '', { router: new Router([{ ...route, takesBody: false, answer }]) })
+    const { promise: prepared, resolve: prepare } = Promise.withResolvers<void>()
+    const answer = () => prepared.then(() => ({ type: 'text/plain', content: 'served' }))
+    const counted: string[] = []
+    const server = await listen(t, '', {
+      router: new Router([{ ...route, takesBody: false, answer }]),
+      onAnswered: (status) => counted.push(String(status)),
+    })
     const requests: IncomingMessage[] = []
     for (const event of ['request', 'checkExpectation'])
       server.prependListener(event, (request) => requests.push(request))
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
     t.after(() => client.destroy())
     const crumbs = '1\r\nx\r\n'.repeat(20_000)
-    client.write(`POST /any HTTP/1.1\r\nHost: test\r\n${more}Transfer-Encoding: chunked\r\n\r\n${crumbs}`)
+    client.write(`${ahead}${head.replace('Host', 'Transfer-Encoding: chunked\r\nHost')}${crumbs}`)
     const { socket } = await eventually('it is read no further', () => requests.find((one) => one.socket.isPaused()))
     client.write(crumbs)
     await pause(50)
     assert.ok(socket.bytesRead < crumbs.length, `${socket.bytesRead} bytes were read`)
     assert.equal(requests.at(-1)?.readableLength, 0)
-    assert.match(String(client.read()), new RegExp(`^HTTP/1\\.1 ${status} `))
+    prepare()
+    let received = ''
+    client.setEncoding('latin1').on('data', (text) => {
+      received += text
+    })
+    const answered = () => received.match(/(?<=HTTP\/1\.1 )\d+/g)
+    await eventually('all are answered', () => answered()?.length === statuses.length)
+    assert.deepEqual([answered(), counted.toSorted()], [statuses, statuses])
   })
+
+it('who does not read a refusal is cut off like who does not read an answer', async (t) => {
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => now)
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const server = await listen(t, '', { router: new Router([]) })
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.after(() => client.destroy())
+  const [socket] = await once(server, 'connection')
+  // As if the system took nothing.
+  Object.defineProperties(socket, { writableLength: { value: 1 }, bytesWritten: { value: 1 } })
+  client.write(bodiless)
+  await once(client, 'readable')
+  for (const milliseconds of [250, 30_001]) {
+    now += milliseconds
+    t.mock.timers.tick(250)
+  }
+  assert.equal(socket.destroyed, true)
+})
 
 it('a server that closes sends the rest of the answers it has given', async (t) => {
   const megabytes = 16

@@ -94,7 +94,10 @@ export function createHttpServer(options: ServerOptions): Server {
     else brief.add(exchange)
   }
 
-  const begin = (exchange: Exchange) => underWay.begin(exchange, () => arrange(exchange))
+  const begin = (exchange: Exchange) => {
+    const refused = underWay.begin(exchange, () => arrange(exchange))
+    if (refused !== undefined) onAnswered(refused)
+  }
   const server = createServer(settings, (request, response) => begin(new Exchange(request, response)))
   server.on('checkContinue', (request, response) => {
     const exchange = new Exchange(request, response)
@@ -196,7 +199,9 @@ export function createHttpServer(options: ServerOptions): Server {
     // The client broke its body off behind an answer, or has been told so.
     if (exchange.response.headersSent || exchange.isBroken) return
     exchange.isLast ||= !server.listening
-    onAnswered(answerFailure(exchange, error, log), exchange)
+    const status = answerFailure(exchange, error, log)
+    lookAtReader(exchange)
+    onAnswered(status, exchange)
   }
 
   const refuse = ({ error, socket }: Unparsable) => {
