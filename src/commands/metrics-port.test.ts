@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { it } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../config.ts'
@@ -20,6 +21,32 @@ it('what is asked for beside the figures is refused as everywhere', async (t) =>
   assert.equal(JSON.parse((await ask('/healthz')).text).error.code, 'not_found')
   const { answer, text } = await ask('/metrics', 'POST')
   assert.deepEqual([answer.headers.get('allow'), JSON.parse(text).error.code], ['GET', 'method_not_allowed'])
+})
+
+it('those who ask at once get figures that were collected once', async (t) => {
+  let collected = 0
+  const collect = async () => {
+    collected += 1
+    return String(collected)
+  }
+  const served = await serveMetrics(readConfig({ UGS_METRICS_PORT: '0' }), 'text/plain', collect, log)
+  t.after(() => served?.close())
+  const ask = async () => (await fetch(`http://127.0.0.1:${served?.port}/metrics`)).text()
+  assert.deepEqual(await Promise.all([ask(), ask(), ask()]), ['1', '1', '1'])
+  assert.equal(await ask(), '2')
+})
+
+it('who asks for more than they read is cut off, and what is no HTTP is answered in the one shape', async (t) => {
+  const served = await serveMetrics(readConfig({ UGS_METRICS_PORT: '0' }), 'text/plain', async () => 'figures', log)
+  t.after(() => served?.close())
+  const send = async (text: string) => {
+    const client = connect(served?.port ?? 0, '127.0.0.1')
+    client.write(text)
+    const received = await client.toArray().catch(() => [])
+    return received.join('')
+  }
+  assert.equal(await send('GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n'.repeat(200)), '')
+  assert.match(await send('garbage\r\n\r\n'), /^HTTP\/1\.1 400 .+"code":"invalid_request"/s)
 })
 
 it('figures that cannot be collected are answered as any failure is, logged with the cause, and end nothing', async (t) => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { ServiceError } from '../errors.ts'
-import { standingHeaders } from '../http/exchange.ts'
-import { asFailure, lastAnswer, loggable } from '../http/failure.ts'
-import { createServer } from '../http/node-http.ts'
+import type { Route } from '../http/operation.ts'
+import { Router } from '../http/router.ts'
+import { createHttpServer } from '../http/server.ts'
 import { OperatorError } from '../operator-error.ts'
 
 export interface MetricsPort {
@@ -15,6 +15,9 @@ export interface MetricsPort {
 
 const onlyMetrics = 'There is nothing on this port but /metrics.'
 
+/** Twenty times a second is enough, however many ask. */
+const gatherFor = 50
+
 /** Serves /metrics without a token on a port of its own, when the settings ask for it. */
 export async function serveMetrics(
   { metricsPort, host }: Config,
@@ -23,21 +26,19 @@ export async function serveMetrics(
   log: Logger,
 ): Promise<MetricsPort | undefined> {
   if (metricsPort === undefined) return undefined
-  const server = createServer(async ({ url, method }, response) => {
-    const refuse = (failure: ServiceError) => {
-      const { headers, body } = lastAnswer(failure)
-      response.writeHead(failure.status, headers).end(body)
-    }
-    if (!/^\/metrics\/?(\?|$)/.test(url ?? '')) return refuse(new ServiceError('not_found', { message: onlyMetrics }))
-    if (method !== 'GET') return refuse(new ServiceError('method_not_allowed', { headers: { Allow: 'GET' } }))
-    try {
-      const figures = await collect()
-      response.writeHead(200, standingHeaders(randomUUID(), contentType, Buffer.byteLength(figures))).end(figures)
-    } catch (error) {
-      const failure = asFailure(error)
-      log.error({ failure: loggable(failure) }, failure.code)
-      refuse(failure)
-    }
+  const collectForAll = gathered(collect)
+  const scrape: Route = {
+    ...{ id: 'metrics', method: 'GET', path: '/metrics', scope: null, takesBody: false },
+    answer: async () => ({ type: contentType, content: await collectForAll() }),
+  }
+  // With all the limits of the other port: it is the same process that would be held up, or run out of memory.
+  const server = createHttpServer({
+    router: new Router([scrape], onlyMetrics),
+    authenticator: { admit: () => undefined, readmit: () => undefined },
+    requestId: () => randomUUID(),
+    onArrived() {},
+    log,
+    onAnswered() {},
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
@@ -54,5 +55,17 @@ export async function serveMetrics(
         server.close(() => resolve())
         server.closeAllConnections()
       }),
+  }
+}
+
+/** Collects once for all who ask within a moment, and behind it: no figures are older than the question. */
+function gathered(collect: () => Promise<string>): () => Promise<string> {
+  let next: Promise<string> | undefined
+  return () => {
+    next ??= pause(gatherFor).then(() => {
+      next = undefined
+      return collect()
+    })
+    return next
   }
 }

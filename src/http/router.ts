@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { catalogue, ServiceError } from '../errors.ts'
 
 interface Routed {
   method: string
@@ -19,7 +19,10 @@ export class Router<Route extends Routed> {
   readonly #whole = new Map<string, Map<string, Found<Route>>>()
   readonly #endingInId = new Map<string, Map<string, Found<Route>>>()
 
-  constructor(routes: readonly Route[]) {
+  readonly #elsewhere: string
+
+  constructor(routes: readonly Route[], elsewhere: string = catalogue.not_found.message) {
+    this.#elsewhere = elsewhere
     for (const route of routes) {
       const base = route.path.replace(/\/\{\w+\}$/, '')
       const places = base === route.path ? this.#whole : this.#endingInId
@@ -41,7 +44,7 @@ export class Router<Route extends Routed> {
     const cut = plain.lastIndexOf('/')
     const whole = this.#whole.get(decoded(plain, decodeURI))
     const methods = whole ?? this.#endingInId.get(decoded(plain.slice(0, cut), decodeURI))
-    if (methods === undefined) throw new ServiceError('not_found')
+    if (methods === undefined) throw new ServiceError('not_found', { message: this.#elsewhere })
     const found = methods.get(method)
     if (found === undefined)
       throw new ServiceError('method_not_allowed', { headers: { Allow: [...methods.keys()].sort().join(', ') } })
