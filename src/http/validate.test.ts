@@ -64,6 +64,19 @@ describe('what does not fit', () => {
     assert.ok(looks <= 80_000, `${looks} looks`)
   })
 
+  it('is not looked at further than to where an object has too many entries', () => {
+    let looks = 0
+    const given = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`name ${index}`, 'x']))
+    const names = new Proxy(given, {
+      get(entries, key) {
+        looks += 1
+        return Reflect.get(entries, key)
+      },
+    })
+    assert.equal(refusal({ id: 'a', names }).field, 'names')
+    assert.ok(looks <= 20_003, `${looks} looks`)
+  })
+
   for (const [what, value, field, expectation] of [
     ['a wrong type', { id: 42 }, 'id', 'a string of 1 to 5 characters'],
     ['a null', { id: null }, 'id', 'a string of 1 to 5 characters'],
