@@ -68,6 +68,9 @@ function parseBody(body: Buffer | undefined): unknown {
 
 function isPlainJson(headers: IncomingHttpHeaders): boolean {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
+  // Node undoes the chunks, and leaves whatever else was done to the body on its way.
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && !/^chunked$/i.test(coding)) return false
   if (type === 'application/json' && encoding === 'identity') return true
   const [, parameters] = /^application\/json\s*(?:;(.*))?$/is.exec(type) ?? ['', 'charset=none']
   const charset = /(?:^|;)\s*charset\s*=\s*"?([^\s";]+)/i.exec(parameters ?? '')?.[1]

@@ -177,6 +177,16 @@ for (const engine of engines.slice(0, 1))
           415,
           'unsupported_media_type',
         )
+      const body = `18\r\n{"user_group_id":"acme"}\r\n0\r\n\r\n`
+      for (const [coding, status] of [
+        ['gzip, chunked', 415],
+        ['foo, chunked', 415],
+        ['Chunked', 200],
+      ] as const) {
+        const transferred = { ...chunked, 'Transfer-Encoding': coding }
+        const answer = await answerTo(requestText('POST', '/api/user_groups', body, transferred))
+        assert.equal(answer.status, status, coding)
+      }
     })
 
     it('of more than 256 KiB is 413, announced or chunked, and one of just as much is not', async () => {
