@@ -39,7 +39,7 @@ export const catalogue = {
   },
   expectation_failed: { status: 417, message: 'The service cannot do what the Expect header asks; leave it out.' },
   rate_limited: { status: 429, message: 'Too many requests; wait as long as the Retry-After header says.' },
-  headers_too_large: { status: 431, message: 'The request headers are larger than 16 KiB.' },
+  headers_too_large: { status: 431, message: 'The request headers are larger than 16 KiB, or more than 1,000.' },
   internal: { status: 500, message: 'The service failed; report the request_id to its operator.' },
   unavailable: {
     status: 503,

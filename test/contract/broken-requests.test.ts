@@ -81,6 +81,14 @@ for (const engine of engines.slice(0, 1))
       assertFound(await answerTo(requestText('GET', '/api/user', body, { 'X-Large': 'x'.repeat(15 * 1024) })), true)
     })
 
+    it('with more than 1,000 headers is told that too, one with as many is not', async () => {
+      const ofCount = (count: number) => `GET /healthz HTTP/1.1\r\nHost: test\r\n${'x:\r\n'.repeat(count - 1)}\r\n`
+      assert.equal((await answerTo(ofCount(1_000))).status, 200)
+      const answer = await answerTo(ofCount(1_001))
+      assertError(answer, 431, 'headers_too_large')
+      assert.match(answer.body.error.message, /more than 1,000/)
+    })
+
     it('with bad percent-encoding in its path is refused in the one shape', async () => {
       for (const path of ['/api/user%', '/api/user%zz', '/%E0%A4%A', '/%ff', '/api/user_groups/%', '/%c0%af']) {
         const answer = await answerTo(requestText('GET', path, '{}'))
