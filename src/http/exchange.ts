@@ -50,7 +50,8 @@ export class Exchange {
     this.#encoding = length === content.length ? 'latin1' : 'utf8'
     const headers = standingHeaders(this.id, type, length)
     if (this.#more !== undefined) headers.push(...this.#more)
-    if (this.isLast) headers.push('Connection', 'close')
+    // Who was not asked for the body may send it or not: Node closes the connection then.
+    if (this.isLast || this.awaitsContinue) headers.push('Connection', 'close')
     else if (this.response.shouldKeepAlive) headers.push('Keep-Alive', keepAlive)
     this.response.writeHead(status, headers)
   }

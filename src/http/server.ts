@@ -140,7 +140,10 @@ export function createHttpServer(options: ServerOptions): Server {
         else performReadmitted(exchange, route, id, body)
       }
       readBody(request, done, (error) => fail(exchange, error))
-      if (exchange.awaitsContinue && hasBody(request)) exchange.response.writeContinue()
+      if (exchange.awaitsContinue && hasBody(request)) {
+        exchange.awaitsContinue = false
+        exchange.response.writeContinue()
+      }
     } else if (route.scope !== null && hasBody(request)) throw uncalledFor(exchange)
     else {
       if (route.scope === null) lingerOver(request)

@@ -27,6 +27,25 @@ describe('a connection', async () => {
       assert.equal(answer.headers['keep-alive'], undefined)
     })
 
+  it('on which a body is refused that was not asked for yet is said to be closed, and nothing else', async (t) => {
+    const agent = new Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    for (const [token, status, connection, keepAlive] of [
+      ['nobodys', 401, 'close', undefined],
+      [testApiToken, 200, 'keep-alive', 'timeout=72'],
+    ] as const) {
+      const asked = request(`${service.url}/api/user_groups`, {
+        ...{ agent, method: 'POST' },
+        headers: { authorization: `Token ${token}`, 'content-type': 'application/json', expect: '100-continue' },
+      })
+      asked.on('continue', () => asked.end('{"user_group_id":"acme"}')).flushHeaders()
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      answer.resume()
+      assert.equal(answer.statusCode, status)
+      assert.deepEqual([answer.headers.connection, answer.headers['keep-alive']], [connection, keepAlive])
+    }
+  })
+
   it('that stays open is said to do so for 72 seconds', async (t) => {
     const agent = new Agent({ keepAlive: true })
     t.after(() => agent.destroy())
