@@ -212,6 +212,27 @@ for (const [kind, ahead, head, statuses] of [
     assert.deepEqual([answered(), counted.toSorted()], [statuses, statuses])
   })
 
+it('no more chunks come in of a stranger who is not admitted yet, and the rest does when they are', async (t) => {
+  const admitted = Promise.withResolvers<void>()
+  const answer = () => ({ type: 'text/plain', content: 'served' })
+  const server = await listen(t, '', {
+    router: new Router([{ ...route, scope: 'admin', answer }]),
+    authenticator: { admit: () => admitted.promise, readmit: () => undefined },
+  })
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.after(() => client.destroy())
+  const [socket] = await once(server, 'connection')
+  const crumbs = '1\r\n \r\n'.repeat(40_000)
+  const head = wellFormed.replace(/Content-Length.*/s, 'Transfer-Encoding: chunked\r\n\r\n')
+  client.write(`${head}${crumbs}2\r\n{}\r\n0\r\n\r\n`)
+  await eventually('some has come', () => socket.bytesRead > 0)
+  await pause(50)
+  assert.ok(socket.bytesRead < crumbs.length / 2, `${socket.bytesRead} bytes were read`)
+  admitted.resolve()
+  const [text] = await once(client.setEncoding('latin1'), 'data')
+  assert.match(text, /^HTTP\/1\.1 200 /)
+})
+
 it('who does not read a refusal is cut off like who does not read an answer', async (t) => {
   let now = performance.now()
   t.mock.method(performance, 'now', () => now)

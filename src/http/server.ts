@@ -112,9 +112,11 @@ export function createHttpServer(options: ServerOptions): Server {
       const { route, id } = router.find(request.method ?? '', request.url ?? '')
       exchange.operation = route.id
       const waiting = route.scope === null ? undefined : authenticator.admit(exchange, route.scope)
-      if (waiting !== undefined && (exchange.caller === null || exchange.awaitsContinue))
+      if (waiting !== undefined && (exchange.caller === null || exchange.awaitsContinue)) {
+        // Node would keep chunks as they come meanwhile. It goes on by itself as soon as somebody reads them.
+        if (request.headers['transfer-encoding'] !== undefined) request.socket.pause()
         waiting.then(() => receive(exchange, route, id)).catch((error) => fail(exchange, error))
-      else {
+      } else {
         if (waiting !== undefined) awaitAdmission(exchange, waiting)
         receive(exchange, route, id)
       }
