@@ -6,7 +6,10 @@ describe('places', () => {
   it('are given to those who wait in the order in which they came', async () => {
     const places = new Places(2, 1_000)
     const order: string[] = []
-    const come = (name: string) => places.take().then(() => order.push(name))
+    const come = async (name: string) => {
+      await places.take()
+      order.push(name)
+    }
     const coming = ['one', 'two', 'three', 'four', 'five'].map(come)
     await Promise.all(coming.slice(0, 2))
     assert.deepEqual([order, places.waiting], [['one', 'two'], 3])
@@ -29,7 +32,7 @@ describe('places', () => {
     t.mock.timers.tick(4_999)
     assert.equal(places.waiting, 1)
     t.mock.timers.tick(1)
-    await assert.rejects(late, /timeout/)
+    await assert.rejects(Promise.resolve(late), /timeout/)
     assert.equal(places.waiting, 0)
     places.leave()
     await places.take()

@@ -13,10 +13,11 @@ export class Places {
     return this.#queue.size
   }
 
-  async take(): Promise<void> {
+  /** Undefined where there is a place at once. */
+  take(): Promise<void> | undefined {
     if (this.#free > 0) {
       this.#free -= 1
-      return
+      return undefined
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timer = setTimeout(() => {
@@ -24,7 +25,7 @@ export class Places {
       reject(new Error('timeout exceeded while others were at work'))
     }, this.#patience)
     this.#queue.add(resolve)
-    await promise.finally(() => clearTimeout(timer))
+    return promise.finally(() => clearTimeout(timer))
   }
 
   leave(): void {

@@ -164,7 +164,8 @@ class Postgres implements Database {
   }
 
   async #transaction<T>(repeating: Repeating, work: (ask: Ask) => Promise<T>, answersWithin?: number): Promise<T> {
-    await this.#places.take()
+    const turn = this.#places.take()
+    if (turn !== undefined) await turn
     try {
       return await this.#transact(await connect(this.#pool), repeating, work, answersWithin)
     } finally {
