@@ -40,6 +40,13 @@ const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Envi
       [postgres, (config) => config.database, { engine: 'postgres', url: postgres }],
       ['postgresql://db/ugs', (config) => config.database, { engine: 'postgres', url: 'postgresql://db/ugs' }],
       [twoServers, (config) => config.database, { engine: 'postgres', url: twoServers }],
+      ...[
+        'postgres:///ugs?host=/run/postgresql&port=5433&user=ugs&password=hunter2',
+        'postgres://db/ugs?ssl=true&sslmode=verify-full&sslrootcert=/ca&sslcert=/c&sslkey=/k&sslnegotiation=direct',
+        'postgres://db/ugs?uselibpqcompat=true&client_encoding=utf8&options=-c%20work_mem=64MB#?frobnicate=1',
+        'postgres://db/ugs?application_name=a&fallback_application_name=b&statement_timeout=1&lock_timeout=1',
+        'postgres://db/ugs?query_timeout=1&idle_in_transaction_session_timeout=1&replication=false',
+      ].map((url): Reading => [url, (config) => config.database, { engine: 'postgres', url }]),
     ],
     bad: [
       'mysql://ugs:hunter2@db/ugs',
@@ -47,6 +54,8 @@ const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Envi
       'postgres://ugs:hunter2@/ugs?host=db1,db2',
       'postgres://ugs:hunter2@db1/ugs?host=db1,db2',
       'postgres://ugs:hunter2@db1,db2/ugs?target_session_attrs=standby',
+      'postgres://ugs:hunter2@db/ugs?ssl_mode=verify-full',
+      'postgres://ugs:x@db/ugs?password=&hunter2',
       'postgres:hunter2',
       'postgres://',
       'sqlite:',
@@ -249,6 +258,26 @@ describe('an unknown setting', () => {
     assert.deepEqual(problemsOf({ UGS_COMPLETELY_DIFFERENT: '1', OTHER: 'x' }), [
       'UGS_COMPLETELY_DIFFERENT: unknown setting',
     ])
+  })
+})
+
+describe('an unknown parameter of DATABASE_URL', () => {
+  const problemOf = (parameters: string) =>
+    problemsOf({ DATABASE_URL: `${postgres}?${parameters}`, UGS_MASTER_KEY: key }).join()
+
+  it('is refused by its place, with the question which one was meant: the driver would ignore it, and TLS be off', () => {
+    for (const parameters of ['sslmod=verify-full', 'SSLMODE=verify-full', 'ssl_mode=require', 'sslmode%20=require'])
+      assert.equal(problemOf(parameters), 'DATABASE_URL: parameter 1 of 1 is unknown (did you mean sslmode?)')
+    assert.match(problemOf('sslmode=require&sslrootcerts=/ca'), /parameter 2 of 2 is .+ mean sslrootcert\?/)
+  })
+
+  it('far from any other is refused with those there are', () => {
+    for (const parameters of ['pgbouncer=true', 'pool=5', 'dbname=other'])
+      assert.match(problemOf(parameters), /^DATABASE_URL: parameter 1 of 1 is unknown; there are user, .*sslmode, /)
+  })
+
+  it('is none in a URL that is none, of which the start says more', () => {
+    assert.deepEqual(problemsOf({ DATABASE_URL: 'postgres://ugs:hunt?er2@db/ugs', UGS_MASTER_KEY: key }), [])
   })
 })
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { OperatorError } from './operator-error.ts'
 import type { DatabaseLocation } from './store/open.ts'
-import { postgresServers } from './store/postgres-url.ts'
+import { parameterNames, postgresParameters, postgresServers } from './store/postgres-url.ts'
 import { behindLinks } from './store/sqlite-presence.ts'
 import { visibleAscii } from './tokens/format.ts'
 
@@ -169,6 +169,7 @@ function defaultOf(name: SettingName): string {
 function parseDatabase(text: string): DatabaseLocation {
   if (/^postgres(ql)?:\/\/./.test(text)) {
     postgresServers(text)
+    refuseUnknownParameter(text)
     return { engine: 'postgres', url: text }
   }
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(text)?.[1]
@@ -177,6 +178,15 @@ function parseDatabase(text: string): DatabaseLocation {
   // It would become a part of the name, and a new database be made there.
   if (/\?\w+=/.test(path)) throw new Error('sqlite:PATH takes no options: leave out what begins with ?')
   return { engine: 'sqlite', path: resolve(path) }
+}
+
+/** By its place, not its name: in a URL that is wrong, what looks like a name may be a part of the password. */
+function refuseUnknownParameter(url: string): void {
+  const names = parameterNames(url)
+  const place = names.findIndex((name) => !postgresParameters.includes(name))
+  if (place === -1) return
+  const hint = didYouMean(names[place] ?? '', postgresParameters) || `; there are ${postgresParameters.join(', ')}`
+  throw new Error(`parameter ${place + 1} of ${names.length} is unknown${hint}`)
 }
 
 function parseApiToken(text: string): string {
@@ -201,13 +211,15 @@ function integer(text: string, least: number, most: number, what: string): numbe
 function unknownSettings(environment: Environment): string[] {
   const known: string[] = settings.map((setting) => setting.name)
   const unknown = Object.keys(environment).filter((name) => name.startsWith('UGS_') && !known.includes(name))
-  return unknown.map((name) => {
-    const near = known
-      .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-      .sort((a, b) => a.distance - b.distance)[0]
-    const hint = near && near.distance <= 3 ? ` (did you mean ${near.candidate}?)` : ''
-    return `${name}: unknown setting${hint}`
-  })
+  return unknown.map((name) => `${name}: unknown setting${didYouMean(name, known)}`)
+}
+
+function didYouMean(name: string, known: readonly string[]): string {
+  const near = known
+    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)[0]
+  // Three letters of four are no slip.
+  return near && near.distance <= Math.min(3, name.length / 3) ? ` (did you mean ${near.candidate}?)` : ''
 }
 
 function editDistance(a: string, b: string): number {
