@@ -9,6 +9,11 @@ export function leftOut(userGroups: readonly string[], teamId: number): Operator
   return new OperatorError(`Left out, as the stored token does not open: ${names} of team ${teamId}.`, anewOrRestored)
 }
 
+export function unopenedToken(userGroup: string, teamId: number, reason: Error): OperatorError {
+  const sentence = `The token of user group ${userGroup} of team ${teamId} does not open: ${reason.message}.`
+  return new OperatorError(sentence, anewOrRestored, reason)
+}
+
 /** A seal that keeps `ugs keys rotate` from its end. */
 export async function unopened(row: SealedRow, store: Store, reason: Error): Promise<OperatorError> {
   const isToken = row.purpose === 'user_group.token'

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
+import { mintToken } from '../../src/tokens/format.ts'
 import { engines } from '../support/engines.ts'
-import { assertRefusal } from '../support/refusal.ts'
+import { rawSql } from '../support/raw-database.ts'
+import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 import { times } from '../support/times.ts'
 import { atTerminal } from './terminal.ts'
 
@@ -118,11 +120,59 @@ describe('ugs user-group on PostgreSQL', () => {
     assertRefusal(await userGroup('rotate', ...own), /no token in the input/, /--token-file/)
   })
 
+  it('rotates the stored token of a group that is named, and prints nothing but the new one', async () => {
+    const own = await terminal.newTeam()
+    const first = 'a-token-from-elsewhere-0004'
+    await terminal.importLines(own, { user_group_id: 'acme', token: first })
+    await terminal.json('user-group', 'update', 'acme', ...own, '--disable')
+    const rotated = await userGroup('rotate', 'acme', ...own)
+    assert.match(rotated.stdout, /^ugt_[0-9A-Za-z]{38}\n$/, rotated.stderr)
+    assertQuiet(rotated, [first])
+    const old = JSON.parse((await terminal.reading(first, 'user-group', 'verify', ...own, '--json')).stdout)
+    assert.deepEqual(old, { active: false, reason: 'rotated' })
+    const made = await terminal.json('user-group', 'create', 'acme', ...own)
+    assert.deepEqual([made.token, made.new_user_group], [rotated.stdout.trim(), false])
+    assertRefusal(await userGroup('rotate', 'nobody', ...own), /no user group with that id/, /ugs user-group list/)
+    assert.equal((await terminal.json('user-group', 'list', ...own)).length, 1, 'and makes none')
+    const both = await userGroup('rotate', 'acme', '--token-file', 'old.txt')
+    assert.deepEqual([both.code, both.stdout], [2, ''])
+  })
+
+  it('makes a group and prints its token, also of one that is there already, which it leaves as it is', async () => {
+    const own = await terminal.newTeam()
+    const more = ['--name', 'Acme Inc.', '--mapping', '{"sales":"db"}', '--properties', '{"region":"eu"}']
+    const made = await userGroup('create', 'acme', ...own, ...more)
+    assert.match(made.stdout, /^ugt_[0-9A-Za-z]{38}\n$/, made.stderr)
+    assert.match(made.stderr, /^User group acme \(Acme Inc\.\) is new\./)
+    const again = await userGroup('create', 'acme', ...own, '--name', 'Another')
+    assert.equal(again.stdout, made.stdout)
+    assert.match(again.stderr, /acme \(Acme Inc\.\) was there already, and is left as it is\./)
+    const shown = await terminal.json('user-group', 'show', 'acme', ...own)
+    assert.deepEqual([shown.mapping, shown.properties], [{ sales: 'db' }, { region: 'eu' }])
+    assertRefusal(await userGroup('create', 'b', ...own, '--mapping', '{"sales":7}'), /mapping\.sales must be/, /./)
+  })
+
+  it('names the group whose stored token does not open', async () => {
+    const own = await terminal.newTeam()
+    await terminal.importLines(own, { user_group_id: 'acme' })
+    const damage = `update user_group set token_sealed = decode('00', 'hex') where team_id = ${own[1]}`
+    await rawSql(terminal.environment, damage)
+    for (const command of ['rotate', 'create'])
+      assertRefusal(await userGroup(command, 'acme', ...own), /user group acme .+ does not open/, /restore a backup/)
+  })
+
   it('takes no token as an argument, and repeats none it was given so', async () => {
-    for (const command of ['rotate', 'verify']) {
-      const { code, stdout, stderr } = await userGroup(command, token)
+    const minted = mintToken('ugt_')
+    for (const args of [
+      ['verify', token],
+      ['rotate', 'acme', token],
+      ['rotate', minted],
+      ['create', minted],
+    ]) {
+      const { code, stdout, stderr } = await userGroup(...args)
       assert.equal(code, 2)
-      assert.ok(!`${stdout}${stderr}`.includes(token))
+      assert.match(stderr, /^error: a token is no argument: /)
+      for (const given of [token, minted]) assert.ok(!`${stdout}${stderr}`.includes(given))
     }
   })
 })

@@ -29,6 +29,7 @@ const tour: { ugs: string; input?: string }[] = [
   { ugs: 'data-source show acme-db' },
   { ugs: 'data-source list' },
   { ugs: 'user-group import -', input: `{"user_group_id":"acme","token":"${customersToken}"}\n` },
+  { ugs: 'user-group create beta' },
   { ugs: 'user-group update acme --name Acme' },
   { ugs: 'user-group show acme' },
   { ugs: 'user-group list' },
