@@ -113,10 +113,16 @@ function addVerify(userGroup: Command): void {
   withTeam(withArguments(userGroup.command('verify'), 0), 'print the answer as JSON')
     .description('Tell whose token this is, and which data sources and properties it opens.')
     .option('--token-file <file>', 'read the token from a file instead of standard input')
-    .addHelpText('after', whereTheTokenComesFrom + example('ugs user-group verify --json < token.txt'))
+    .addHelpText(
+      'after',
+      `${whereTheTokenComesFrom}The exit status is 0 for a token that works, 1 for one that does not, or when there is no answer, 2 for a wrong call.
+${example('ugs user-group verify --json < token.txt')}`,
+    )
     .action(async (options: TokenOptions) => {
       const token = await readToken(options.tokenFile)
-      printRecord(await performOnce(options.team, 'token.verify', { body: { token } }), options.json)
+      const answer = await performOnce<{ active: boolean }>(options.team, 'token.verify', { body: { token } })
+      printRecord(answer, options.json)
+      if (!answer.active) process.exitCode = 1
     })
 }
 

@@ -94,7 +94,7 @@ describe('ugs user-group on PostgreSQL', () => {
     assert.deepEqual(await terminal.json('user-group', 'delete', 'acme', ...own), { deleted: 'acme' })
     assertRefusal(await userGroup('delete', 'acme', ...own), /no user group/, /ugs user-group list/)
     const answer = await terminal.reading(theirToken, 'user-group', 'verify', ...own)
-    assert.equal(answer.stdout, 'active  false\nreason  unknown\n')
+    assert.deepEqual(answer, { code: 1, stdout: 'active  false\nreason  unknown\n', stderr: '' })
   })
 
   it('rotates a token read from standard input or a file, and prints nothing but the new one', async () => {
@@ -104,8 +104,9 @@ describe('ugs user-group on PostgreSQL', () => {
     const grace = ['--grace-seconds', '600']
     const second = await terminal.reading(`${first}\n`, 'user-group', 'rotate', ...own, ...grace)
     assert.match(second.stdout, /^ugt_[0-9A-Za-z]{38}\n$/)
-    const inGrace = JSON.parse((await terminal.reading(first, 'user-group', 'verify', ...own, '--json')).stdout)
-    assert.equal(inGrace.active, true)
+    const verified = await terminal.reading(first, 'user-group', 'verify', ...own, '--json')
+    const inGrace = JSON.parse(verified.stdout)
+    assert.deepEqual([verified.code, inGrace.active], [0, true])
     assert.notEqual(inGrace.expires_at, null)
 
     writeFileSync(terminal.file('token'), second.stdout)
