@@ -47,5 +47,5 @@ try {
   await program.parseAsync()
 } catch (error) {
   say(explain(error))
-  process.exit(1)
+  process.exit(process.exitCode ?? 1)
 }

@@ -1,5 +1,6 @@
 import { createReadStream, fstatSync, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
@@ -40,7 +41,11 @@ export async function importFile(service: Service, file: string, { team, format,
   const records = fileRecords(input, format, (bytes) => {
     done += bytes
   })
-  const endBy = (signal: NodeJS.Signals) => input.destroy(endedBy(signal))
+  let ending: NodeJS.Signals | undefined
+  const endBy = (signal: NodeJS.Signals) => {
+    ending ??= signal
+    input.destroy(endedBy(signal))
+  }
   for (const signal of endings) process.on(signal, endBy)
   const ignored = new Set<string>()
   try {
@@ -53,6 +58,8 @@ export async function importFile(service: Service, file: string, { team, format,
     bar.show(done, done)
   } catch (error) {
     await importer.settled()
+    // As of a program that the signal ends, so that a script can tell it from lines that were refused.
+    if (ending !== undefined) process.exitCode = 128 + constants.signals[ending]
     const isReading = ['open', 'read'].includes((error as NodeJS.ErrnoException).syscall ?? '')
     throw halfWay(isReading ? unreadable(file, error) : error, importer.summary.created)
   } finally {

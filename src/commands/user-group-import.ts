@@ -25,7 +25,7 @@ A token is one your customers use already: 16 to 255 visible ASCII characters, i
 
 A user group that is there already is left as it is, so an import that was interrupted can simply be run again.
 A line that is refused is reported with its number and changes nothing; then the exit status is 1. One that brings
-another token than its group has is refused too.
+another token than its group has is refused too. Ended by Ctrl-C the exit status is 130, by SIGTERM 143.
 ${example('ugs user-group import customers.csv --refused refused.jsonl')}`,
     )
     .action(async (file: string, options: ImportOptions, command: Command) => {

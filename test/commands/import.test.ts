@@ -304,16 +304,22 @@ for (const engine of engines)
 describe('ugs user-group import', () => {
   const terminal = atTerminal(engines[0] as Engine)
 
-  it('says how far it came when it is told to end, and that it can go on', async () => {
-    const ended = spawnUgs(terminal.environment, 'user-group', 'import', '-', ...(await terminal.newTeam()))
-    const printed = Promise.all([ended.stdout.toArray(), ended.stderr.setEncoding('utf8').toArray()])
-    ended.stdin.write(jsonLines(times(1_500, (index) => ({ user_group_id: `group ${index}` }))))
-    await eventually('a batch is stored', async () => (await rawCount(terminal.environment, 'user_group')) > 0)
-    ended.kill('SIGTERM')
-    const [code] = await once(ended, 'close')
-    const stderr = (await printed)[1].join('')
-    const far = /No line was imported by half\. 1000 user groups created so far: run it again, and it goes on/
-    assertRefusal({ code, stdout: '', stderr }, /The import was ended by SIGTERM/, far)
-    assert.equal(await rawCount(terminal.environment, 'user_group'), 1_000)
-  })
+  for (const [signal, status] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)
+    it(`says how far it came when ${signal} ends it, and that it can go on, and exits as if by the signal`, async () => {
+      const team = await terminal.newTeam()
+      const stored = () => rawCount(terminal.environment, `user_group where team_id = ${team[1]}`)
+      const ended = spawnUgs(terminal.environment, 'user-group', 'import', '-', ...team)
+      const printed = Promise.all([ended.stdout.toArray(), ended.stderr.setEncoding('utf8').toArray()])
+      ended.stdin.write(jsonLines(times(1_500, (index) => ({ user_group_id: `group ${index}` }))))
+      await eventually('a batch is stored', async () => (await stored()) > 0)
+      ended.kill(signal)
+      assert.deepEqual(await once(ended, 'close'), [status, null])
+      const stderr = (await printed)[1].join('')
+      const far = /No line was imported by half\. 1000 user groups created so far: run it again, and it goes on/
+      assertRefusal({ code: 1, stdout: '', stderr }, new RegExp(`The import was ended by ${signal}`), far)
+      assert.equal(await stored(), 1_000)
+    })
 })
