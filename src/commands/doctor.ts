@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { isUsable } from '../api-tokens/api-token.ts'
@@ -13,6 +13,8 @@ import { newKey, proveKeys } from '../unlock.ts'
 import { counted } from './counted.ts'
 import { example } from './options.ts'
 import { explanation, print, printJson } from './terminal.ts'
+
+const leastRoom = 10e6
 
 interface Finding {
   check: string
@@ -70,7 +72,9 @@ async function examine(): Promise<Finding[]> {
 
 async function examineDatabase({ database, masterKey }: Config) {
   if (database.engine === 'sqlite') {
-    refuseUnwritable(folderThatIsThere(database.path))
+    const folder = folderThatIsThere(database.path)
+    refuseUnwritable(folder)
+    refuseFull(folder)
     if (!isThere(database.path)) {
       refuseLoss(database.path, masterKey)
       return { finding: `${database.path} will be made at the first start.` }
@@ -98,6 +102,18 @@ function refuseUnwritable(folder: string): void {
       error,
     )
   }
+}
+
+/** A database can be read on a full disk, and nothing be written: neither a change nor the next start's -wal file. */
+function refuseFull(folder: string): void {
+  const { blocks, bavail, bsize } = statfsSync(folder)
+  const left = bavail * bsize
+  // Some file systems do not say how large they are.
+  if (blocks === 0 || left >= leastRoom) return
+  throw new OperatorError(
+    `The disk of ${folder} is nearly full: ${(left / 1e6).toFixed(1)} MB are left.`,
+    'Make room there: below 10 MB the service may have to refuse what writes.',
+  )
 }
 
 /** The first start makes both: where the key is left alone, a start would begin anew. */

@@ -35,6 +35,12 @@ describe('a ugs command on a SQLite database whose disk is full', () => {
       for (;;) appendFileSync(ballast, Buffer.alloc(4096))
     }, /ENOSPC/)
     assertRefusal(await rename(), /disk is full/, /Make room on the disk/)
+    const { code, stdout } = await runCommand(premises.environment, 'doctor')
+    assert.equal(code, 1)
+    assert.match(
+      stdout,
+      new RegExp(`^BAD +database +The disk of ${disk} is nearly full: 0\\.0 MB are left\\.\n +Make room`, 'm'),
+    )
     rmSync(ballast)
     assert.equal((await rename()).code, 0)
     const groups = times(20_000, (index) => `{"user_group_id":"group ${index}"}\n`).join('')
