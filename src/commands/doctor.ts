@@ -156,12 +156,11 @@ async function examineApiTokens(store: Store) {
       'There is no team yet.',
       'Start the service once: it makes the first team and its API token.',
     )
-  if (idle.length > 0)
-    throw new OperatorError(
-      `${idle.length === 1 ? `Team ${idle[0]} has` : `Teams ${idle.join(', ')} have`} no API token that works.`,
-      `Run: ugs api-token create NAME --team ${idle[0]}`,
-    )
-  return {
-    finding: `${teams.length === 1 ? 'The team has' : `All ${teams.length} teams have`} one that works.`,
-  }
+  if (idle.length === 0)
+    return { finding: `${teams.length === 1 ? 'The team has' : `All ${teams.length} teams have`} one that works.` }
+  const finding = `${idle.length === 1 ? `Team ${idle[0]} has` : `Teams ${idle.join(', ')} have`} no API token that works.`
+  const create = `ugs api-token create NAME --team ${idle[0]}`
+  if (idle[0] === teams[0]?.id) throw new OperatorError(finding, `Run: ${create}`)
+  // A team cannot be deleted: one that was made by mistake stays without, and nothing is wrong with that.
+  return { finding, remedy: `To use it, run: ${create}` }
 }

@@ -7,7 +7,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { type Ended, runCommand, startOnFullDisk } from '../support/command.ts'
 import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
-import { sqlitePath } from '../support/raw-database.ts'
+import { rawSql, sqlitePath } from '../support/raw-database.ts'
 import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 import { type Environment, spawnUgs, testApiToken } from '../support/service-process.ts'
 
@@ -113,14 +113,22 @@ describe('the ugs commands', () => {
     assert.equal(findings.find(({ check }: { check: string }) => check === 'keys').ok, false)
   })
 
-  it('let doctor name every team without an API token that works', async (t) => {
+  it('let doctor name every team without an API token that works, which is wrong for the first only', async (t) => {
     const { environment } = await startedOnce(t)
-    for (const name of ['Second', 'Third']) {
-      json(await runCommand(environment, 'team', 'create', name, '--json'))
-      const { stdout } = await runCommand(environment, 'doctor')
-      const teams = name === 'Second' ? 'Team 2 has' : 'Teams 2, 3 have'
-      assert.match(stdout, new RegExp(`^BAD +api tokens +${teams} no API token that works\\.$`, 'm'))
+    const examine = async (teams: string) => {
+      const { code, stdout } = await runCommand(environment, 'doctor')
+      const found = new RegExp(
+        `^(ok|BAD) +api tokens +${teams} no API token that works\\.\\n +.*ugs api-token create`,
+        'm',
+      )
+      return [code, found.exec(stdout)?.[1]]
     }
+    json(await runCommand(environment, 'team', 'create', 'By mistake', '--json'))
+    assert.deepEqual(await examine('Team 2 has'), [0, 'ok'])
+    json(await runCommand(environment, 'team', 'create', 'Third', '--json'))
+    assert.deepEqual(await examine('Teams 2, 3 have'), [0, 'ok'])
+    await rawSql(environment, 'update api_token set revoked_at = 1')
+    assert.deepEqual(await examine('Teams 1, 2, 3 have'), [1, 'BAD'])
   })
 
   it('let doctor find an index that does not match its table, which a start has no time to look for', async (t) => {
