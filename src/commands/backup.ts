@@ -52,7 +52,7 @@ async function backUp(database: string, target: string): Promise<void> {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
       `The backup failed: ${(error as Error).message}.`,
-      'Check that the folder exists, is writable and has room.',
+      `Check that the folder of ${target} exists, is writable and has room.`,
       error,
     )
   } finally {

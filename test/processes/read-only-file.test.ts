@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { chmodSync, chownSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { startUnder } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
 import { Premises } from '../support/premises.ts'
-import { sqlitePath } from '../support/raw-database.ts'
+import { rawSql, sqlitePath } from '../support/raw-database.ts'
 import { assertRefusal, failingStart } from '../support/refusal.ts'
 
 const [sqlite = assert.fail()] = engines
@@ -56,6 +58,24 @@ describe('a SQLite database that is read-only', { skip: !canRun }, () => {
     chmodSync(path, 0o444)
     const ended = await startUnder(asOwner, environment, 'user-group', 'update', 'acme', '--name', 'Acme').ended
     assertRefusal(ended, /readonly database/, /Make the file .+ writable/)
+  })
+
+  it('is copied by a backup all the same, unless a log is beside it, and then the backup names it', async (t) => {
+    const { environment, folder, path } = await startedOnce(t)
+    const elsewhere = mkdtempSync(join(tmpdir(), 'ugs-copies-'))
+    t.after(() => rmSync(elsewhere, { recursive: true }))
+    if (isRoot) chownSync(elsewhere, somebody, somebody)
+    const backup = (copy: string) => startUnder(asOwner, environment, 'backup', join(elsewhere, copy)).ended
+    chmodSync(path, 0o444)
+    chmodSync(folder, 0o555)
+    const made = await backup('copy.db')
+    assert.equal(made.code, 0, made.stderr)
+    const copied = await rawSql({ DATABASE_URL: `sqlite:${elsewhere}/copy.db` }, 'select provided_id from user_group')
+    assert.deepEqual(copied.map(Object.values), [['acme']])
+    chmodSync(folder, 0o755)
+    writeFileSync(`${path}-wal`, 'changes')
+    chmodSync(folder, 0o555)
+    assertRefusal(await backup('another.db'), /The SQLite database .+test\.db cannot be opened/, /its -wal file/)
   })
 
   for (const end of ['-wal', '-shm'])
