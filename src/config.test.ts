@@ -209,6 +209,11 @@ describe('the settings', () => {
     })
   })
 
+  it('say why a database cannot be in memory', () => {
+    for (const url of ['sqlite::memory:', 'sqlite://:memory:'])
+      assert.match(problemsOf({ DATABASE_URL: url }).join(), /^DATABASE_URL: .+ would lose every token/)
+  })
+
   it('require a master key with PostgreSQL, and say how to make one', () => {
     const [problem, ...more] = problemsOf({ DATABASE_URL: postgres })
     assert.match(problem ?? '', /^UGS_MASTER_KEY: required .*randomBytes\(32\)/)
@@ -250,6 +255,9 @@ describe('an unknown setting', () => {
     ['UGS_MASTER_KEYFILE', 'UGS_MASTER_KEY_FILE'],
     ['UGS_API_TOKENS', 'UGS_API_TOKEN'],
     ['UGS_AUTH_FAILURES_LIMIT', 'UGS_AUTH_FAILURE_LIMIT'],
+    ['UGS_PORT', 'PORT'],
+    ['UGS_HOST', 'HOST'],
+    ['UGS_DATABASE_URL', 'DATABASE_URL'],
   ] as const)
     it(`such as ${typed} is refused with the question whether ${meant} was meant`, () =>
       assert.deepEqual(problemsOf({ [typed]: '1' }), [`${typed}: unknown setting (did you mean ${meant}?)`]))

@@ -173,7 +173,9 @@ function parseDatabase(text: string): DatabaseLocation {
     return { engine: 'postgres', url: text }
   }
   const path = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(text)?.[1]
-  if (path === undefined || path === ':memory:' || path.startsWith('//'))
+  if (path === ':memory:' || path === '//:memory:')
+    throw new Error('a database in memory would lose every token with the process: name a file')
+  if (path === undefined || path.startsWith('//'))
     throw new Error('is neither sqlite:PATH nor postgres://USER:PASSWORD@HOST/DATABASE')
   // It would become a part of the name, and a new database be made there.
   if (/\?\w+=/.test(path)) throw new Error('sqlite:PATH takes no options: leave out what begins with ?')
@@ -211,7 +213,10 @@ function integer(text: string, least: number, most: number, what: string): numbe
 function unknownSettings(environment: Environment): string[] {
   const known: string[] = settings.map((setting) => setting.name)
   const unknown = Object.keys(environment).filter((name) => name.startsWith('UGS_') && !known.includes(name))
-  return unknown.map((name) => `${name}: unknown setting${didYouMean(name, known)}`)
+  return unknown.map((name) => {
+    const bare = name.replace('UGS_', '')
+    return `${name}: unknown setting${didYouMean(known.includes(bare) ? bare : name, known)}`
+  })
 }
 
 function didYouMean(name: string, known: readonly string[]): string {
