@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
@@ -57,7 +58,7 @@ async function examine(): Promise<Finding[]> {
     }
   }
 
-  const config = await check('settings', async () => ({ value: readConfig(process.env), finding: 'All are valid.' }))
+  const config = await check('settings', examineSettings)
   if (config === undefined) return findings
   const store = await check('database', () => examineDatabase(config))
   if (store === undefined) return findings
@@ -68,6 +69,30 @@ async function examine(): Promise<Finding[]> {
     await store.close()
   }
   return findings
+}
+
+async function examineSettings() {
+  const config = readConfig(process.env)
+  await refuseForeignHost(config)
+  return { value: config, finding: 'All are valid.' }
+}
+
+/** On any port: the service may run already, and have its own. */
+async function refuseForeignHost({ host }: Config): Promise<void> {
+  // Loaded only here: most commands take less time than it does to load.
+  const { createServer } = await import('../http/node-http.ts')
+  const server = createServer()
+  try {
+    await once(server.listen({ host, port: 0 }), 'listening')
+  } catch (error) {
+    throw new OperatorError(
+      `The service cannot listen on ${host} (${(error as NodeJS.ErrnoException).code}).`,
+      'Set HOST to an address of this machine, or to 0.0.0.0 for all of them.',
+      error,
+    )
+  } finally {
+    server.close()
+  }
 }
 
 async function examineDatabase({ database, masterKey }: Config) {

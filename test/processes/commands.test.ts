@@ -155,6 +155,15 @@ describe('the ugs commands', () => {
     )
   })
 
+  it('let doctor find an address that is none of this machine', async () => {
+    const { code, stdout } = await runCommand({ HOST: '192.0.2.1' }, 'doctor')
+    assert.equal(code, 1)
+    assert.match(
+      stdout,
+      /^BAD {2}settings {3}The service cannot listen on 192\.0\.2\.1 \(EADDRNOTAVAIL\)\.\n +Set HOST to/,
+    )
+  })
+
   it('end quietly when their reader has seen enough', async (t) => {
     const environment = await withAcme(t)
     for (const args of [
