@@ -26,7 +26,7 @@ process.stderr.on('error', () => {})
 const program = new Command('ugs')
   .description('User Group Service: looks up, creates and rotates the user groups you show dashboards to.')
   .version(version)
-  .configureOutput({ outputError: (text, write) => write(withoutTokens(text)) })
+  .configureOutput({ outputError: (text, write) => write(withoutTokens(text) + hintAt(text)) })
   .showHelpAfterError('(add --help for the way to call it)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
 
@@ -48,4 +48,9 @@ try {
 } catch (error) {
   say(explain(error))
   process.exit(process.exitCode ?? 1)
+}
+
+/** An id of the operator's own database may begin with a dash. */
+function hintAt(complaint: string): string {
+  return /unknown option '-[^-]/.test(complaint) ? '(an id that begins with a dash goes behind --, last of all)\n' : ''
 }

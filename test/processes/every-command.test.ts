@@ -144,6 +144,7 @@ describe('a ugs command called wrongly', { concurrency: 3 }, () => {
     ['team'],
     ['team', 'create'],
     ['team', 'list', '--frobnicate'],
+    ['user-group', 'show', '-acme'],
     ['api-token', 'create', 'x', '--expires', 'soon'],
     ['api-token', 'create', 'x', '--expires', '2027-02-30'],
   ])
@@ -152,6 +153,7 @@ describe('a ugs command called wrongly', { concurrency: 3 }, () => {
       assert.equal(ended.code, 2, ended.stderr)
       assert.equal(ended.stdout, '')
       assert.match(ended.stderr, /^(error: .+\n.*--help.*\n?|Usage: ugs.+)$/s)
+      assert.equal(/begins with a dash goes behind --/.test(ended.stderr), args.at(-1) === '-acme')
       if (args.at(-1) === 'frobnicate') assert.match(ended.stderr, /unknown command 'frobnicate'/)
       assert.ok(!ended.stderr.includes('\x1b'), 'no colour where nobody looks')
       assertQuiet(ended)
