@@ -29,5 +29,14 @@ describe('the settings in README.md', () => {
   })
 })
 
+describe('compose.yaml', () => {
+  it('passes every setting on, but for those that the image has, as an empty one would take their place', () => {
+    const named = [...read('compose.yaml').matchAll(/^ {6}([A-Z_]+): \S/gm)].map(([, name]) => name)
+    const missing = all.map(({ name }) => name).filter((name) => !named.includes(name))
+    assert.deepEqual(missing, ['PORT', 'HOST', 'UGS_MASTER_KEY_FILE'])
+    assert.match(read('Dockerfile'), /^ENV .*HOST=0\.0\.0\.0 PORT=8080 /m)
+  })
+})
+
 /** In the example of what a bad setting is answered with. */
 const misspelledOnPurpose = ['UGS_RATE_LIMT']
