@@ -21,7 +21,7 @@ export const outage: Campaign = {
   brief: outages.length,
   bugs: {
     'a 503 that does not say when to try again': {
-      shows: /a 503 without Retry-After/,
+      shows: /503 (came )?without Retry-After/,
       rewrites: [{ file: 'http/failure.ts', find: `code === 'unavailable'`, replace: 'false' }],
     },
     'a lost database taken for a bug': {

@@ -77,7 +77,7 @@ describe('schemas and data sources at the terminal on SQLite', () => {
     const create = (...args: string[]) => terminal.run('data-source', 'create', ...args, ...team)
     assertRefusal(await create('--schema', 'none'), /schema_id names no schema/, /nothing was changed/)
     const taken = await create('--schema', 'sales', '--provided-id', 'ds_mine')
-    assertRefusal(taken, /provided_id must be .+ does not begin with ds_/, /nothing was changed/)
+    assertRefusal(taken, /provided_id must be .+ not beginning with ds_/, /nothing was changed/)
     const [unnamed, unchanged] = await Promise.all([create(), terminal.run('data-source', 'update', 'x', ...team)])
     assert.deepEqual([unnamed.code, unchanged.code], [2, 2])
   })
