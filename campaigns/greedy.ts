@@ -24,7 +24,7 @@ const hoarders = 100
  */
 const limits = {
   published: { headers: 10_000, request: 30_000, answer: 30_000, check: 1_000, turns: 100 },
-  shortened: { headers: 1_000, request: 2_000, answer: 3_000, check: 100, turns: 30 },
+  shortened: { headers: 1_000, request: 2_000, answer: 3_000, check: 100, turns: 90 },
 }
 
 type Limit = (typeof limits)['published']

@@ -1,5 +1,4 @@
-// The whole suite, or the files named behind "npm run test:run --": one PostgreSQL for all, three files at a time,
-// also on two cores: they often wait, for a process to start or a moment to pass.
+// The whole suite, or the files named behind "npm run test:run --": one PostgreSQL for all, two files at a time.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -11,7 +10,7 @@ const { status } = spawnSync(
   [
     '--test',
     '--test-global-setup=test/support/global-setup.ts',
-    '--test-concurrency=3',
+    '--test-concurrency=2',
     '--test-timeout=300000',
     ...(files.length > 0 ? files : ['test/**/*.test.ts', 'src/**/*.test.ts']),
   ],

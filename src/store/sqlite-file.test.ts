@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -17,4 +17,16 @@ it('a file in which a row refers to one that is not there is not whole', (t) => 
   assert.equal(faultIn(path), undefined)
   database.exec('delete from team')
   assert.equal(faultIn(path), 'a row of member refers to one that is not there')
+})
+
+it('a file without the end of its last page is not whole', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-file-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'test.db')
+  using database = new DatabaseSync(path)
+  // What is missing is within a value: SQLite takes it for zeros, and finds nothing wrong with them.
+  database.exec('create table note (text text); insert into note values (zeroblob(100))')
+  assert.equal(faultIn(path), undefined)
+  truncateSync(path, statSync(path).size - 10)
+  assert.equal(faultIn(path), 'the end of its last page is missing')
 })

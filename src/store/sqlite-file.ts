@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { OperatorError } from '../operator-error.ts'
 import { patience } from './sqlite-connection.ts'
 import { codes, isBusy, primaryCode } from './sqlite-errors.ts'
-import { sqliteRefusal } from './sqlite-fitness.ts'
+import { cutShort, isCutShort, sqliteRefusal } from './sqlite-fitness.ts'
 
 /** What is wrong with a file that should be a database; undefined when it is whole. */
 export function faultIn(path: string): string | undefined {
@@ -14,6 +14,7 @@ export function faultIn(path: string): string | undefined {
     const [found] = connection.prepare('pragma integrity_check(1)').all()
     const [complaint] = Object.values(found ?? {})
     if (complaint !== 'ok') return String(complaint).replaceAll('\n', ' ')
+    if (isCutShort(connection, path)) return cutShort
     const [astray] = connection.prepare('pragma foreign_key_check').all()
     return astray && `a row of ${astray.table} refers to one that is not there`
   } catch (error) {

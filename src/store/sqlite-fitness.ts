@@ -36,11 +36,25 @@ const mostBytesForQuick = 64 * 2 ** 20
 /** A file must be whole, and take writes. */
 export function refuseUnfit(connection: DatabaseSync, check: Check, path: string): void {
   connection.exec('begin immediate; rollback')
+  if (isCutShort(connection, path)) throw damaged(cutShort)
   if (check === 'quick' && statSync(path).size > mostBytesForQuick) return
   const [found] = connection.prepare(`pragma ${pragmas[check]}(1)`).all()
   const finding = String(Object.values(found ?? {})[0])
   // The line before it names the database, of which there is one.
-  if (finding !== 'ok') throw Object.assign(new Error(finding.split('\n').at(-1)), { errcode: codes.corrupt })
+  if (finding !== 'ok') throw damaged(finding.split('\n').at(-1))
+}
+
+function damaged(finding: string | undefined): Error {
+  return Object.assign(new Error(finding), { errcode: codes.corrupt })
+}
+
+export const cutShort = 'the end of its last page is missing'
+
+/** SQLite takes what is missing for zeros. Only while its log holds nothing: in the middle of a crash it may write on. */
+export function isCutShort(connection: DatabaseSync, path: string): boolean {
+  const size = Number(connection.prepare('pragma page_size').get()?.page_size)
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  return log === 0 && statSync(path).size % size !== 0
 }
 
 /** One sentence and a remedy for a file that cannot be used. */
