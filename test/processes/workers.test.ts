@@ -85,7 +85,7 @@ for (const engine of engines)
     })
   })
 
-describe('several workers', () => {
+describe('several workers', { concurrency: 2 }, () => {
   it('go on without one that dies as it is asked for its figures', async (t) => {
     const service = await (await Premises.open(t, sqlite, { ...settings, UGS_METRICS_PORT: '0' })).start()
     const [victim = assert.fail()] = await everyWorker(service)
