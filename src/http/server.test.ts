@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { IncomingMessage, Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { it, type TestContext } from 'node:test'
+import { it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { pino } from 'pino'
 import { eventually } from '../../test/support/eventually.ts'
+import { bodiless, listen, route, serve, wellFormed } from '../../test/support/one-route.ts'
 import type { Exchange } from './exchange.ts'
 import type { Answer } from './operation.ts'
 import { Router } from './router.ts'
-import { createHttpServer, type ServerOptions } from './server.ts'
-
-const route = { id: 'any', method: 'POST', path: '/any', scope: null, takesBody: true }
 
 it('of requests that are answered together, one whose answer cannot be sent fails alone', async (t) => {
   const answer = (_: unknown, __: unknown, body: unknown) => ({
@@ -133,8 +129,6 @@ it('however many are overdue at once, no more than one of them is cut off in a t
   assert.equal(new Set(turns).size, slow)
 })
 
-const wellFormed = 'POST /any HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
-
 for (const [kind, request, status] of [
   ['that expects a miracle', wellFormed.replace('Host', 'Expect: miracles\r\nHost'), 417],
   ['for a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
@@ -171,66 +165,6 @@ it('a request with a chunk that is none is counted once, where no body is read e
   assert.deepEqual(received.match(/(?<=HTTP\/1\.1 )\d+/g), ['400'])
   await pause(50)
   assert.deepEqual(counted, [400])
-})
-
-const bodiless = 'POST /any HTTP/1.1\r\nHost: test\r\n\r\n'
-const miraculous = bodiless.replace('Host', 'Expect: miracles\r\nHost')
-
-for (const [kind, ahead, head, statuses] of [
-  ['that is ignored', '', bodiless, ['200']],
-  ['of a request that expects a miracle', '', miraculous, ['417']],
-  ['behind the last request that is served', miraculous, bodiless, ['417']],
-  ['that comes before the answer to the request before', bodiless, bodiless, ['200', '400']],
-] as const)
-  it(`few chunks of a byte are read and none kept of a body ${kind}`, async (t) => {
-    const { promise: prepared, resolve: prepare } = Promise.withResolvers<void>()
-    const answer = () => prepared.then(() => ({ type: 'text/plain', content: 'served' }))
-    const counted: string[] = []
-    const server = await listen(t, '', {
-      router: new Router([{ ...route, takesBody: false, answer }]),
-      onAnswered: (status) => counted.push(String(status)),
-    })
-    const requests: IncomingMessage[] = []
-    for (const event of ['request', 'checkExpectation'])
-      server.prependListener(event, (request) => requests.push(request))
-    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
-    t.after(() => client.destroy())
-    const crumbs = '1\r\nx\r\n'.repeat(20_000)
-    client.write(`${ahead}${head.replace('Host', 'Transfer-Encoding: chunked\r\nHost')}${crumbs}`)
-    const { socket } = await eventually('it is read no further', () => requests.find((one) => one.socket.isPaused()))
-    client.write(crumbs)
-    await pause(50)
-    assert.ok(socket.bytesRead < crumbs.length, `${socket.bytesRead} bytes were read`)
-    assert.equal(requests.at(-1)?.readableLength, 0)
-    prepare()
-    let received = ''
-    client.setEncoding('latin1').on('data', (text) => {
-      received += text
-    })
-    const answered = () => received.match(/(?<=HTTP\/1\.1 )\d+/g)
-    await eventually('all are answered', () => answered()?.length === statuses.length)
-    assert.deepEqual([answered(), counted.toSorted()], [statuses, statuses])
-  })
-
-it('no more chunks come in of a stranger who is not admitted yet, and the rest does when they are', async (t) => {
-  const admitted = Promise.withResolvers<void>()
-  const answer = () => ({ type: 'text/plain', content: 'served' })
-  const server = await listen(t, '', {
-    router: new Router([{ ...route, scope: 'admin', answer }]),
-    authenticator: { admit: () => admitted.promise, readmit: () => undefined },
-  })
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  t.after(() => client.destroy())
-  const [socket] = await once(server, 'connection')
-  const crumbs = '1\r\n \r\n'.repeat(40_000)
-  const head = wellFormed.replace(/Content-Length.*/s, 'Transfer-Encoding: chunked\r\n\r\n')
-  client.write(`${head}${crumbs}2\r\n{}\r\n0\r\n\r\n`)
-  await eventually('some has come', () => socket.bytesRead > 0)
-  await pause(50)
-  assert.ok(socket.bytesRead < crumbs.length / 2, `${socket.bytesRead} bytes were read`)
-  admitted.resolve()
-  const [text] = await once(client.setEncoding('latin1'), 'data')
-  assert.match(text, /^HTTP\/1\.1 200 /)
 })
 
 it('who does not read a refusal is cut off like who does not read an answer', async (t) => {
@@ -311,23 +245,3 @@ for (const [kind, content] of [
     })
     assert.ok(client.writable, 'the connection is still open')
   })
-
-async function serve(t: TestContext, content: Answer['content'], options: Partial<ServerOptions>): Promise<string> {
-  const server = await listen(t, content, options)
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/any`
-}
-
-async function listen(t: TestContext, content: Answer['content'], options: Partial<ServerOptions>): Promise<Server> {
-  const server = createHttpServer({
-    router: new Router([{ ...route, answer: () => ({ type: 'text/plain', content }) }]),
-    authenticator: { admit: () => undefined, readmit: () => undefined },
-    requestId: () => 'one',
-    onArrived() {},
-    log: pino({ level: 'silent' }),
-    onAnswered() {},
-    ...options,
-  })
-  t.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return server
-}

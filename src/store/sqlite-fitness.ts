@@ -50,7 +50,7 @@ function damaged(finding: string | undefined): Error {
 
 export const cutShort = 'the end of its last page is missing'
 
-/** SQLite takes what is missing for zeros. Only while its log holds nothing: in the middle of a crash it may write on. */
+/** SQLite takes what is missing for zeros. While its log holds something, a crash may have left that half written here. */
 export function isCutShort(connection: DatabaseSync, path: string): boolean {
   const size = Number(connection.prepare('pragma page_size').get()?.page_size)
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
