@@ -12,8 +12,9 @@ import { isThere } from '../store/sqlite-presence.ts'
 import type { Store } from '../store/store.ts'
 import { newKey, proveKeys } from '../unlock.ts'
 import { counted } from './counted.ts'
+import { explanation } from './explain.ts'
 import { example } from './options.ts'
-import { explanation, print, printJson } from './terminal.ts'
+import { print, printJson } from './terminal.ts'
 
 const leastRoom = 10e6
 

@@ -1,4 +1,5 @@
-import { explain, say } from './terminal.ts'
+import { explain } from './explain.ts'
+import { say } from './terminal.ts'
 
 // npm passes Ctrl-C on to a process that the terminal has already told: that is one request to stop, not two.
 const echo = 100

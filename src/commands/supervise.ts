@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { OperatorError } from '../operator-error.ts'
+import { explain } from './explain.ts'
 import { type Figures, FiguresOfAll } from './figures.ts'
-import { explain, say } from './terminal.ts'
+import { say } from './terminal.ts'
 
 const shortestPause = 100
 const longestPause = 30_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { explain } from './explain.ts'
 import { table } from './table.ts'
-import { explain } from './terminal.ts'
 import { visible } from './visible.ts'
 
 /** Clears the screen, rings, and turns the rest of the line around. */

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster'
 import type { Registry } from 'prom-client'
+import { explanation } from './explain.ts'
 import type { Figures } from './figures.ts'
 import { heartbeat, type Message } from './supervise.ts'
-import { explanation } from './terminal.ts'
 
 /** A worker says that it is alive, hands its figures over, asks for everybody's, and stops when told to or left alone. */
 export function askSupervisor(registry: Registry) {
