@@ -39,7 +39,7 @@ const fitting: readonly [source: RegExp, tests: readonly string[]][] = [
     ['test/openapi/document.test.ts', 'test/team/{verify,grace}.test.ts', 'test/openapi/examples.test.ts'],
   ],
   [
-    /^src\/http\/(metrics|connections|health|server)\.ts$/,
+    /^src\/http\/(metrics|connections|odd-requests|health|server)\.ts$/,
     [
       'src/http/*.test.ts',
       'test/contract/{connection,errors,clients,browser,broken-requests,large-answers}.test.ts',

@@ -5,8 +5,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { it, type TestContext } from 'node:test'
 import { eventually } from '../../test/support/eventually.ts'
 import { times } from '../../test/support/times.ts'
-import { answerOddRequests, ExchangesUnderWay } from './connections.ts'
+import { ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
+import { answerOddRequests } from './odd-requests.ts'
 
 /** A server that answers nothing before `served`; returns a function that connects to it. */
 async function listen(t: TestContext, served: Promise<void>) {
