@@ -1,5 +1,5 @@
 import type { AuditEvent, EventDetail, EventKind, NewEvent } from '../events/event.ts'
-import { type Database, run, sql, type Work } from './database.ts'
+import { run, sql, type Work } from './database.ts'
 import { manyRows, runMany } from './many-rows.ts'
 
 const takePositions = sql`
@@ -14,20 +14,6 @@ const insertMany = manyRows(
   '(cast(? as bigint), cast(? as bigint), ?, ?, cast(? as bigint), ?, ?, ?)',
   ') as happened where team_id = $1',
 )
-
-const teamWithOld = sql<[teamId: number]>`
-  select team_id from event_position
-  where (select at from event where event.team_id = event_position.team_id order by id limit 1) < $1 limit 1`
-
-// Of a batch from the oldest on: an event behind one that is to be kept waits for it.
-const deleteOld = sql<[id: number]>`
-  delete from event where team_id = $1 and id in (
-    select id from (select id, at from event where team_id = $1 order by id limit $3) as oldest where at < $2)
-  returning id`
-
-const deleteOldTokens = sql<[hash: Uint8Array]>`
-  delete from former_token where hash in (select hash from former_token where valid_until < $1 order by valid_until limit $2)
-  returning hash`
 
 /** Who acts, on which team: what every change is recorded under. */
 export interface Actor {
@@ -75,14 +61,4 @@ export function* writeEvents(events: readonly NewEvent[]): Work<void> {
     ])
     yield* runMany(insertMany, [teamId], rows)
   }
-}
-
-/** Forgets one small batch of what is older than `before`; returns how much it was. */
-export function pruneHistory(database: Database, before: number, batch: number): Promise<number> {
-  return database.write(function* () {
-    const [team] = yield* run(teamWithOld, before)
-    const events = team ? yield* run(deleteOld, ...team, before, batch) : []
-    const tokens = yield* run(deleteOldTokens, before, batch)
-    return events.length + tokens.length
-  }, 'repeatable')
 }
