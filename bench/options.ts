@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Effort } from './measure.ts'
 
 const parts = ['sqlite', 'postgres', 'peers', 'floors'] as const
-export type Part = (typeof parts)[number]
+type Part = (typeof parts)[number]
 
 const usual: Effort = { rounds: 5, seconds: 1, connections: 32, warmUp: 12, samples: 10_000 }
 const brief: Effort = { rounds: 1, seconds: 0.1, connections: 8, warmUp: 0.1, samples: 0 }
@@ -18,7 +18,7 @@ const usage = `npm run bench -- [--size 1000000] [--connections 10] [--seconds 2
                  otherwise; writes no results
 `
 
-export interface Options {
+interface Options {
   size: number
   effort: Effort
   parts: readonly Part[]

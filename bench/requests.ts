@@ -16,7 +16,7 @@ export interface Workload {
   fixed?: string
 }
 
-export interface Asked {
+interface Asked {
   text: string
   isRight(body: string): boolean
 }

@@ -6,9 +6,9 @@ import { basename, join } from 'node:path'
 import pg from 'pg'
 import { createPostgres, type PostgresServer } from '../test/support/postgres-server.ts'
 
-export type Outcome = 'passed' | 'failed' | 'timed out'
+type Outcome = 'passed' | 'failed' | 'timed out'
 
-export interface Trial {
+interface Trial {
   /** From the project's root. */
   test: string
   /** The text that stands in a file while the test runs. */

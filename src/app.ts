@@ -13,7 +13,7 @@ import type { Service } from './service.ts'
 import { tokenPattern } from './tokens/format.ts'
 import { version } from './version.ts'
 
-export interface AppOptions {
+interface AppOptions {
   service: Service
   limits: Limits
   log: Logger

@@ -6,7 +6,7 @@ import { behindLinks } from './store/sqlite-presence.ts'
 import { visibleAscii } from './tokens/format.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
+type LogLevel = (typeof logLevels)[number]
 
 export interface Config {
   port: number

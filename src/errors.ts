@@ -49,7 +49,7 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** What to tell the caller, where the catalogue's sentence can be more exact. */
   message?: string
   /** The field at fault, as a path: `mapping.sales`. */

@@ -15,7 +15,7 @@ export interface Service {
   clock: Clock
 }
 
-export interface ServiceOptions extends Omit<OpenOptions, 'clock'> {
+interface ServiceOptions extends Omit<OpenOptions, 'clock'> {
   /** Whether a master key that the database does not know yet comes into use. */
   bringsKey?: boolean
 }

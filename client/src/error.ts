@@ -3,7 +3,7 @@ import type { ErrorCode } from './types.ts'
 /** What can go wrong on the way to the service and back; everything else it says itself. */
 export type OwnErrorCode = 'connection_failed' | 'timed_out' | 'answer_lost' | 'unexpected_answer'
 
-export interface ErrorDetails {
+interface ErrorDetails {
   field?: string | undefined
   requestId?: string | undefined
   status?: number | undefined

@@ -10,7 +10,7 @@ export interface RotateOptions extends CallOptions, Pick<RotateRequest, 'grace_s
 }
 
 /** How the group is found. */
-export interface LookUp {
+interface LookUp {
   record(providedId: string): Promise<{ user_group: UserGroupRecord }>
   group(providedId: string): Promise<{ user_group: UserGroup }>
 }

@@ -1,6 +1,6 @@
 import type { Team } from '../teams/team.ts'
 
-export interface Greeting {
+interface Greeting {
   version: string
   host: string
   address: string

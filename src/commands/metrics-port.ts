@@ -8,7 +8,7 @@ import { Router } from '../http/router.ts'
 import { createHttpServer } from '../http/server.ts'
 import { OperatorError } from '../operator-error.ts'
 
-export interface MetricsPort {
+interface MetricsPort {
   port: number
   close(): Promise<void>
 }

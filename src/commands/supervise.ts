@@ -26,7 +26,7 @@ export type Message =
   | { kind: 'ask_metrics'; id: number }
   | { kind: 'metrics'; id: number; text: string }
 
-export interface Supervision {
+interface Supervision {
   /** The port, once every worker listens on it. */
   listening: Promise<number>
   metricsContentType: string

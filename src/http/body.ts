@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
-export const bodyLimit = 256 * 1024
+const bodyLimit = 256 * 1024
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0

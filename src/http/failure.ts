@@ -53,7 +53,7 @@ function discreet(failure: ServiceError, { request }: Exchange): ServiceError {
 }
 
 /** A chosen few fields: an error of a driver may carry values that do not belong in a log. */
-export function loggable(error: unknown): object {
+function loggable(error: unknown): object {
   const { name, message, stack, cause } = error as Error
   const { code } = error as { code?: unknown }
   return { name, message, code, stack, ...(cause === undefined ? {} : { cause: loggable(cause) }) }

@@ -21,7 +21,7 @@ export interface TeamContext<Body = undefined, Query = unknown> extends Pick<Ser
   teamId: number
 }
 
-export type OpenContext = Pick<Service, 'store' | 'tokens'>
+type OpenContext = Pick<Service, 'store' | 'tokens'>
 
 interface Declared {
   /** Names the operation in logs, metrics, the OpenAPI document and the client. */
@@ -58,7 +58,7 @@ export interface TeamOperation extends Declared {
   handle(context: TeamContext<unknown, unknown>): Soon<object>
 }
 
-export interface OpenOperation extends Declared {
+interface OpenOperation extends Declared {
   /** Needs no API token. */
   scope: null
   handle(context: OpenContext): Promise<object>

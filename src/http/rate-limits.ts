@@ -29,7 +29,7 @@ interface Bucket {
   at: number
 }
 
-export interface Rate {
+interface Rate {
   headers: Record<string, string>
   /** Seconds to wait, or 0 when the request may go on. */
   retryAfter: number

@@ -6,7 +6,7 @@ interface Routed {
   path: string
 }
 
-export interface Found<Route> {
+interface Found<Route> {
   route: Route
   /** What stands in the place of {name}, decoded; otherwise ''. */
   id: string

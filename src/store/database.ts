@@ -26,7 +26,7 @@ export interface Statement<R extends Row> {
 }
 
 /** What several statements share of their text, such as a list of columns: written in the source, and never a value. */
-export interface Fragment {
+interface Fragment {
   readonly text: string
 }
 

@@ -4,7 +4,7 @@ import { type Row, run, type Statement, statementOf, type Value, type Work } fro
 const sizes = [100, 10, 1]
 
 /** One SQL text for many rows at once, where one statement a row would be one round trip a row. */
-export interface ManyRows<R extends Row> {
+interface ManyRows<R extends Row> {
   readonly bySize: readonly { size: number; statement: Statement<R> }[]
 }
 

@@ -7,7 +7,7 @@ const checksumLength = 6
 // The largest multiple of 62 in a byte: higher bytes are thrown away, so that every character is equally likely.
 const unbiased = 248
 
-export type TokenPrefix = 'ugt_' | 'uga_'
+type TokenPrefix = 'ugt_' | 'uga_'
 
 /** Prefix, 32 random characters, checksum: a secret scanner knows it, and a typing error is found without a look-up. */
 export function mintToken(prefix: TokenPrefix): string {
