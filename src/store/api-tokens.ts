@@ -1,7 +1,7 @@
 import { type ApiToken, type Caller, isUsable, type NewApiToken, type Scope } from '../api-tokens/api-token.ts'
 import { ServiceError } from '../errors.ts'
 import { after, type Soon } from '../soon.ts'
-import { type Database, fragment, run, shared, sql, type Work } from './database.ts'
+import { type Database, fragment, run, shared, sql, type TeamDatabase, type Work } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
 import { page } from './page.ts'
 import type { ApiTokens, Page, PageQuery } from './store.ts'
@@ -57,10 +57,10 @@ export function* addApiToken(actor: Actor, token: NewApiToken, now: number): Wor
 }
 
 export class ApiTokenStore implements ApiTokens {
-  readonly #database: Database
+  readonly #database: TeamDatabase
   readonly #actor: Actor
 
-  constructor(database: Database, actor: Actor) {
+  constructor(database: TeamDatabase, actor: Actor) {
     this.#database = database
     this.#actor = actor
   }

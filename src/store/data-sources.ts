@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts'
 import type { EventDetail } from '../events/event.ts'
 import { withoutTokens } from '../tokens/format.ts'
 import { type DataSourceRow, dataSource, dataSourceColumns } from './data-source-row.ts'
-import { type Database, run, sql, UniqueViolation, type Work } from './database.ts'
+import { run, sql, type TeamDatabase, UniqueViolation, type Work } from './database.ts'
 import { type Actor, fieldsOf, record, takeTurn } from './events.ts'
 import { ageOf, page } from './page.ts'
 import type { Age, DataSources, Page, PageQuery } from './store.ts'
@@ -41,10 +41,10 @@ const someUses = sql<[providedId: string]>`
   where m.team_id = $1 and m.data_source in ($2, $3) limit 3`
 
 export class DataSourceStore implements DataSources {
-  readonly #database: Database
+  readonly #database: TeamDatabase
   readonly #actor: Actor
 
-  constructor(database: Database, actor: Actor) {
+  constructor(database: TeamDatabase, actor: Actor) {
     this.#database = database
     this.#actor = actor
   }

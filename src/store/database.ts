@@ -91,11 +91,9 @@ export interface DatabaseStats {
   waiting: number
 }
 
-/** What an engine must give. Both drivers export a function that opens one. */
-export interface Database {
+/** As much of a database as the stores of a team need. */
+export interface TeamDatabase {
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]>
-  /** At once where the engine can: what one has asked for is then remembered for the others of the same turn. */
-  readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]>
   /** Several reads, each seeing what is committed by then. */
   look<T>(work: () => Work<T>): Promise<T>
   /** Resolves after the commit: what it returns is durable. */
@@ -105,6 +103,12 @@ export interface Database {
    * every process for work on the same thing, so that two that share some of it wait for each other in one order.
    */
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T>
+}
+
+/** What an engine must give. Both drivers export a function that opens one. */
+export interface Database extends TeamDatabase {
+  /** At once where the engine can: what one has asked for is then remembered for the others of the same turn. */
+  readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]>
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
   /** Another as soon as any process has committed anything; undefined when the engine cannot tell. */

@@ -1,6 +1,6 @@
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { AuditEvent, EventKind } from '../events/event.ts'
-import { type Database, fragment, sql } from './database.ts'
+import { fragment, sql, type TeamDatabase } from './database.ts'
 import { page } from './page.ts'
 import type { EventQuery, Events, Page } from './store.ts'
 
@@ -44,10 +44,10 @@ const listed = {
 }
 
 export class EventStore implements Events {
-  readonly #database: Database
+  readonly #database: TeamDatabase
   readonly #teamId: number
 
-  constructor(database: Database, teamId: number) {
+  constructor(database: TeamDatabase, teamId: number) {
     this.#database = database
     this.#teamId = teamId
   }

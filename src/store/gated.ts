@@ -1,22 +1,17 @@
-import type { Soon } from '../soon.ts'
-import type { Database, Repeating, Row, Statement, Value, Version, Work } from './database.ts'
+import type { Repeating, Row, Statement, TeamDatabase, Value, Work } from './database.ts'
 
 /** The database for someone who is still to be admitted: reads at once, writes only behind the gate. */
-export class Gated implements Database {
-  readonly #database: Database
+export class Gated implements TeamDatabase {
+  readonly #database: TeamDatabase
   readonly #gate: Promise<void>
 
-  constructor(database: Database, gate: Promise<void>) {
+  constructor(database: TeamDatabase, gate: Promise<void>) {
     this.#database = database
     this.#gate = gate
   }
 
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {
     return this.#database.read(statement, ...values)
-  }
-
-  readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]> {
-    return this.#database.readSoon(statement, ...values)
   }
 
   look<T>(work: () => Work<T>): Promise<T> {
@@ -31,22 +26,5 @@ export class Gated implements Database {
   async writeTogether<T>(order: string, work: () => Work<T>): Promise<T> {
     await this.#gate
     return this.#database.writeTogether(order, work)
-  }
-
-  async exclusively<T>(work: () => Work<T>): Promise<T> {
-    await this.#gate
-    return this.#database.exclusively(work)
-  }
-
-  version(): Soon<Version | undefined> {
-    return this.#database.version()
-  }
-
-  stats() {
-    return this.#database.stats()
-  }
-
-  close(): Promise<void> {
-    return this.#database.close()
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { ApiTokenStore, findCaller, noteApiTokenUse } from './api-tokens.ts'
 import { DataSourceStore } from './data-sources.ts'
-import type { Database } from './database.ts'
+import type { Database, TeamDatabase } from './database.ts'
 import { EventStore } from './event-list.ts'
 import type { Actor } from './events.ts'
 import { Gated } from './gated.ts'
@@ -61,10 +61,10 @@ function storeOn(database: Database): Store {
 }
 
 class SqlTeamStore implements TeamStore {
-  readonly #database: Database
+  readonly #database: TeamDatabase
   readonly #actor: Actor
 
-  constructor(database: Database, actor: Actor) {
+  constructor(database: TeamDatabase, actor: Actor) {
     this.#database = database
     this.#actor = actor
   }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { DataSchema } from '../schemas/data-schema.ts'
-import { type Database, fragment, run, sql } from './database.ts'
+import { fragment, run, sql, type TeamDatabase } from './database.ts'
 import { type Actor, record, takeTurn } from './events.ts'
 import { ageOf, page } from './page.ts'
 import type { Age, Page, PageQuery, Schemas } from './store.ts'
@@ -21,10 +21,10 @@ const countUses = sql<[count: number]>`select count(*) from data_source where te
 const deleteSchema = sql<[name: string]>`delete from data_schema where team_id = $1 and id = $2 returning name`
 
 export class SchemaStore implements Schemas {
-  readonly #database: Database
+  readonly #database: TeamDatabase
   readonly #actor: Actor
 
-  constructor(database: Database, actor: Actor) {
+  constructor(database: TeamDatabase, actor: Actor) {
     this.#database = database
     this.#actor = actor
   }

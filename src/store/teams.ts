@@ -2,7 +2,7 @@ import type { NewApiToken } from '../api-tokens/api-token.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import { addApiToken } from './api-tokens.ts'
-import { type Database, fragment, run, sql, type Work } from './database.ts'
+import { type Database, fragment, run, sql, type TeamDatabase, type Work } from './database.ts'
 import { type Actor, fieldsOf, record } from './events.ts'
 import type { FirstTeam, TeamSettings, Teams } from './store.ts'
 
@@ -73,10 +73,10 @@ function* createTeam(name: string, now: number): Work<Team> {
 }
 
 export class TeamSettingsStore implements TeamSettings {
-  readonly #database: Database
+  readonly #database: TeamDatabase
   readonly #actor: Actor
 
-  constructor(database: Database, actor: Actor) {
+  constructor(database: TeamDatabase, actor: Actor) {
     this.#database = database
     this.#actor = actor
   }

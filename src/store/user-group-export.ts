@@ -1,4 +1,4 @@
-import { type Database, sql } from './database.ts'
+import { sql, type TeamDatabase } from './database.ts'
 import { page } from './page.ts'
 import type { Page, PageQuery, UserGroupWithToken } from './store.ts'
 import { userGroupRecord } from './user-group-list.ts'
@@ -10,13 +10,13 @@ const withTokensAfter = sql<[keyId: string, sealed: Uint8Array, ...RecordRow]>`
   select token_key, token_sealed, ${recordColumns}
   from user_group where team_id = $1 and id > $2 order by id limit $3`
 
-export async function countUserGroups(database: Database, teamId: number): Promise<number> {
+export async function countUserGroups(database: TeamDatabase, teamId: number): Promise<number> {
   const [row] = await database.read(countOfTeam, teamId)
   return row?.[0] ?? 0
 }
 
 export async function listWithTokens(
-  database: Database,
+  database: TeamDatabase,
   teamId: number,
   { after, limit }: PageQuery<number>,
 ): Promise<Page<UserGroupWithToken>> {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { ImportedUserGroup } from '../user-groups/user-group.ts'
-import type { Database, Work } from './database.ts'
+import type { TeamDatabase, Work } from './database.ts'
 import { type Actor, record } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
 import { addManyEntries, mappingRefusals } from './mappings.ts'
@@ -39,7 +39,7 @@ interface Candidate extends ImportWish {
 
 /** One transaction for all of them; each is created whole, was there already, or is refused. */
 export async function importUserGroups(
-  database: Database,
+  database: TeamDatabase,
   actor: Actor,
   wishes: readonly ImportWish[],
   now: number,
@@ -60,7 +60,7 @@ export async function importUserGroups(
 }
 
 async function importNew(
-  database: Database,
+  database: TeamDatabase,
   actor: Actor,
   wishes: readonly ImportWish[],
   now: number,
@@ -79,7 +79,7 @@ async function importNew(
 }
 
 function storeNew(
-  database: Database,
+  database: TeamDatabase,
   actor: Actor,
   candidates: readonly Candidate[],
   now: number,

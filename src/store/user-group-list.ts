@@ -1,6 +1,6 @@
 import { parseJson } from '../json.ts'
 import type { Mapping, Properties, UserGroupRecord } from '../user-groups/user-group.ts'
-import type { Database } from './database.ts'
+import type { TeamDatabase } from './database.ts'
 import type { ListQuery, Page } from './store.ts'
 import * as statements from './user-group-statements.ts'
 
@@ -12,7 +12,7 @@ const mostText = 64 * 1024
 
 /** A page in the order the groups were made, so that those made or deleted meanwhile shift nothing. */
 export async function listUserGroups(
-  database: Database,
+  database: TeamDatabase,
   teamId: number,
   query: ListQuery,
 ): Promise<Page<UserGroupRecord>> {
@@ -43,7 +43,7 @@ function fitting(rows: readonly statements.RecordRow[]): number {
  * Few matches are found by the indexes and sorted by age. Of many, a page is soon full by walking the list in its
  * own order, a stretch at a time, so that no single look takes long whatever the number of groups.
  */
-async function listByPrefix(database: Database, teamId: number, { after, limit }: ListQuery, prefix: string) {
+async function listByPrefix(database: TeamDatabase, teamId: number, { after, limit }: ListQuery, prefix: string) {
   const from = asciiLowerCase(prefix)
   const to = behindPrefix(from)
   const [count] = await database.read(statements.countPrefix, teamId, from, to, few)

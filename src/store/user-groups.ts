@@ -12,7 +12,7 @@ import type {
   Verified,
 } from '../user-groups/user-group.ts'
 import type { DataSourceRow } from './data-source-row.ts'
-import { type Database, run, type Statement, UniqueViolation, type Work } from './database.ts'
+import { run, type Statement, type TeamDatabase, UniqueViolation, type Work } from './database.ts'
 import { type Actor, fieldsOf, record } from './events.ts'
 import { addEntries, replaceEntries, resolved } from './mappings.ts'
 import type {
@@ -31,10 +31,10 @@ import { listUserGroups, userGroupRecord } from './user-group-list.ts'
 import * as statements from './user-group-statements.ts'
 
 export class UserGroupStore implements UserGroups {
-  readonly #database: Database
+  readonly #database: TeamDatabase
   readonly #actor: Actor
 
-  constructor(database: Database, actor: Actor) {
+  constructor(database: TeamDatabase, actor: Actor) {
     this.#database = database
     this.#actor = actor
   }
