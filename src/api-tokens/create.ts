@@ -3,7 +3,7 @@ import { parseTime } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { presentApiToken } from './api-token.ts'
 import { issueApiToken } from './issue.ts'
-import { ApiTokenIn, FreshApiTokenOut } from './schema.ts'
+import { ApiTokenIn, exampleApiToken, FreshApiTokenOut } from './schema.ts'
 
 export const createApiToken = operation({
   id: 'api_token.create',
@@ -16,17 +16,7 @@ export const createApiToken = operation({
   errors: [],
   example: {
     body: { name: 'ci', scopes: ['verify'], expires_at: null },
-    reply: {
-      api_token: {
-        id: 185633826219858,
-        name: 'ci',
-        scopes: ['verify'],
-        expires_at: null,
-        created_at: '2026-11-15T09:00:00.000Z',
-        last_used_at: null,
-        token: 'uga_QMLeDzsx18ta6sz0EFqI9D2YXskh0upA0ZdNk0',
-      },
-    },
+    reply: { api_token: { ...exampleApiToken, token: 'uga_QMLeDzsx18ta6sz0EFqI9D2YXskh0upA0ZdNk0' } },
   },
   async handle({ body, team, tokens, clock }) {
     const now = clock.now()

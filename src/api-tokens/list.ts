@@ -3,7 +3,7 @@ import { operation } from '../http/operation.ts'
 import { byId, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
 import { presentApiToken } from './api-token.ts'
-import { ApiTokenOut } from './schema.ts'
+import { ApiTokenOut, exampleApiToken } from './schema.ts'
 
 const pages = byId('api_tokens')
 
@@ -18,19 +18,7 @@ export const listApiTokens = operation({
   errors: [],
   example: {
     query: { limit: '100' },
-    reply: {
-      api_tokens: [
-        {
-          id: 185633826219858,
-          name: 'ci',
-          scopes: ['verify'],
-          expires_at: null,
-          created_at: '2026-11-15T09:00:00.000Z',
-          last_used_at: null,
-        },
-      ],
-      next_cursor: null,
-    },
+    reply: { api_tokens: [exampleApiToken], next_cursor: null },
   },
   async handle({ query, team }) {
     const { items, next } = await team.apiTokens.list(pages.asked(query))

@@ -42,3 +42,12 @@ export const FreshApiTokenOut = Type.Object(
   { ...ApiTokenOut.properties, token: Type.String() },
   { title: 'FreshApiToken' },
 )
+
+export const exampleApiToken = {
+  id: 185633826219858,
+  name: 'ci',
+  scopes: ['verify'],
+  expires_at: null,
+  created_at: '2026-11-15T09:00:00.000Z',
+  last_used_at: null,
+}

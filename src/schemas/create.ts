@@ -1,7 +1,7 @@
 import { operation } from '../http/operation.ts'
 import { mintId } from '../tokens/format.ts'
 import { presentSchema } from './data-schema.ts'
-import { SchemaIn, SchemaOut } from './schema.ts'
+import { exampleSchema, SchemaIn, SchemaOut } from './schema.ts'
 
 export const createSchema = operation({
   id: 'schema.create',
@@ -14,7 +14,7 @@ export const createSchema = operation({
   errors: ['conflict'],
   example: {
     body: { id: 'sales', name: 'Sales' },
-    reply: { schema: { id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' } },
+    reply: { schema: exampleSchema },
   },
   async handle({ body, team, clock }) {
     const id = body.id ?? mintId('sch_')

@@ -1,7 +1,7 @@
 import { isText } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import { noSchema, presentSchema } from './data-schema.ts'
-import { SchemaOut } from './schema.ts'
+import { exampleSchema, SchemaOut } from './schema.ts'
 
 export const getSchema = operation({
   id: 'schema.get',
@@ -11,7 +11,7 @@ export const getSchema = operation({
   scope: 'admin',
   reply: { schema: SchemaOut },
   errors: ['not_found'],
-  example: { id: 'sales', reply: { schema: { id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' } } },
+  example: { id: 'sales', reply: { schema: exampleSchema } },
   async handle({ id, team }) {
     const schema = isText(id) ? await team.schemas.get(id) : undefined
     if (schema === undefined) throw noSchema()

@@ -3,7 +3,7 @@ import { operation } from '../http/operation.ts'
 import { byAge, PageQuery } from '../http/paging.ts'
 import { Type } from '../http/type.ts'
 import { presentSchema } from './data-schema.ts'
-import { SchemaOut } from './schema.ts'
+import { exampleSchema, SchemaOut } from './schema.ts'
 
 const pages = byAge('schemas')
 
@@ -18,7 +18,7 @@ export const listSchemas = operation({
   errors: [],
   example: {
     query: { limit: '100' },
-    reply: { schemas: [{ id: 'sales', name: 'Sales', created_at: '2026-11-15T09:00:00.000Z' }], next_cursor: null },
+    reply: { schemas: [exampleSchema], next_cursor: null },
   },
   async handle({ query, team }) {
     const { items, next } = await team.schemas.list(pages.asked(query))
