@@ -12,12 +12,12 @@ const ResolvedDataSource = Type.Object(
   { title: 'ResolvedDataSource' },
 )
 
+const reasons = ['unknown', 'rotated', 'disabled'] as const
+
 const reply = {
   active: Type.Boolean(),
   reason: Type.Optional(
-    Type.Enum(['unknown', 'rotated', 'disabled'], {
-      description: 'why not, where active is false: unknown, rotated, disabled',
-    }),
+    Type.Enum([...reasons], { description: `why not, where active is false: ${reasons.join(', ')}` }),
   ),
   user_group: Type.Optional(Type.Object({ team_id: Type.Integer(), name: Type.String(), provided_id: Type.String() })),
   data_sources: Type.Optional(
@@ -82,7 +82,7 @@ function verdict({ validUntil, reply }: Finding, now: number) {
   return validUntil !== null && validUntil <= now ? inactive('rotated') : reply
 }
 
-function inactive(reason: 'unknown' | 'rotated' | 'disabled') {
+function inactive(reason: (typeof reasons)[number]) {
   return { active: false, reason }
 }
 
