@@ -26,6 +26,7 @@ const patience = 10_000
 
 /** Runs until a signal ends it: alone, or as one of several processes on one port. */
 export async function runService(config: Config): Promise<void> {
+  process.on('uncaughtException', endWithStack)
   if (config.workers === 1) return serveAlone(config)
   if (cluster.isPrimary) return serveTogether(config)
   return serveAsWorker(config).catch(reportFailure)
@@ -150,11 +151,11 @@ async function close(app: Server, service: Service): Promise<void> {
   await service.store.close()
 }
 
-process.on('uncaughtException', (error) => {
+function endWithStack(error: Error): never {
   // A worker whose supervisor is gone has nobody to talk to, and ends too.
   if (cluster.isWorker && (error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(1)
   // Where it happened, as only a fault of ours comes here.
   say(withoutTokens(error.stack ?? ''))
   say(explain(error))
   process.exit(1)
-})
+}
