@@ -4,7 +4,7 @@ import { fragment, sql, type TeamDatabase } from './database.ts'
 import { page } from './page.ts'
 import type { EventQuery, Events, Page } from './store.ts'
 
-const newest = sql<[id: number]>`select last from event_position where team_id = $1`
+const lastPosition = sql<[id: number]>`select last from event_position where team_id = $1`
 
 type EventRow = [
   id: number,
@@ -80,7 +80,7 @@ export class EventStore implements Events {
   }
 
   async newest(): Promise<number> {
-    const [row] = await this.#database.read(newest, this.#teamId)
+    const [row] = await this.#database.read(lastPosition, this.#teamId)
     return row?.[0] ?? 0
   }
 }

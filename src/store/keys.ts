@@ -10,9 +10,9 @@ const countByOthers = sql<[count: number]>`
   select (select count(*) from user_group where token_key <> $1)
     + (select count(*) from data_source where connection_key <> $1)`
 
-type SealedRowRow = [id: number | string, teamId: number, keyId: string, sealed: Uint8Array]
+type SealedColumns = [id: number | string, teamId: number, keyId: string, sealed: Uint8Array]
 
-const byOthers: Record<SealPurpose, Statement<SealedRowRow>> = {
+const byOthers: Record<SealPurpose, Statement<SealedColumns>> = {
   'user_group.token': sql`
     select id, team_id, token_key, token_sealed from user_group
     where id > $2 and token_key <> $1 order by id limit $3`,

@@ -191,22 +191,17 @@ function* getOrCreate(creation: Creation): Work<statements.UserGroupRow> {
 
 function* replaceToken(rotation: Rotation): Work<statements.UserGroupRow> {
   const { actor, current, replacement, now } = rotation
+  const { graceSeconds } = replacement
   const [owner] = yield* run(statements.ownerOfToken, actor.teamId, current)
   if (owner === undefined) return yield* ownRotation(rotation)
   const [groupId, providedId, name, hasGrace] = owner
   rotation.fresh ??= replacement.seal(groupId)
   const { hash, bytes, keyId } = rotation.fresh
   yield* run(statements.replaceToken, groupId, actor.teamId, hash, bytes, keyId, now)
-  if (hasGrace === 1 && replacement.graceSeconds === 0) yield* run(statements.endFormer, groupId)
-  yield* run(statements.rememberFormer, current, groupId, now, now + replacement.graceSeconds * 1000)
-  const { graceSeconds } = replacement
-  yield* record(
-    actor,
-    'user_group.token_rotated',
-    providedId,
-    now,
-    graceSeconds > 0 ? { grace_seconds: graceSeconds } : null,
-  )
+  if (hasGrace === 1 && graceSeconds === 0) yield* run(statements.endFormer, groupId)
+  yield* run(statements.rememberFormer, current, groupId, now, now + graceSeconds * 1000)
+  const detail = graceSeconds > 0 ? { grace_seconds: graceSeconds } : null
+  yield* record(actor, 'user_group.token_rotated', providedId, now, detail)
   return [groupId, providedId, name, keyId, bytes]
 }
 
