@@ -1,5 +1,4 @@
-import type { Operation } from '../src/http/operation.ts'
-import { replySchema } from '../src/http/operation.ts'
+import { type Operation, replySchema } from '../src/http/operation.ts'
 import { type JsonSchema, TypePrinter, union } from './type-printer.ts'
 
 /** The client's types.ts: made from the schemas the service itself checks with. */

@@ -61,7 +61,7 @@ async function* pages(events: Events, query: Omit<EventQuery, 'limit'>, limit: n
   let place = query.after
   for (let left = limit; left > 0; ) {
     const size = Math.min(pageSize, left)
-    const { items, next } = await events.list({ ...query, ...(place !== undefined && { after: place }), limit: size })
+    const { items, next } = await events.list({ ...query, ...given({ after: place }), limit: size })
     yield items
     if (next === null) return
     left -= items.length

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
+import { isoTime } from '../clock.ts'
 import { given } from '../http/fields.ts'
 import { presentTeam, type Team } from '../teams/team.ts'
 import { example, parseName, parseSwitch, requireChange, type TeamOptions, withTeam } from './options.ts'
 import { performOnce } from './perform.ts'
 import { table } from './table.ts'
-import { print, printJson, printRecord, when } from './terminal.ts'
+import { print, printJson, printRecord } from './terminal.ts'
 import { withService } from './with-service.ts'
 
 export function addTeamCommands(program: Command): void {
@@ -32,19 +33,11 @@ export function addTeamCommands(program: Command): void {
     .action((options: { json?: boolean }) =>
       withService(async ({ store }) => {
         const teams = await store.teams.list()
-        if (options.json) printJson(teams.map(forScripts))
-        else
-          print(
-            table(
-              ['ID', 'NAME', 'STRICT MAPPING', 'CREATED'],
-              teams.map((team) => [
-                String(team.id),
-                team.name,
-                team.strictMapping ? 'on' : 'off',
-                when(team.createdAt),
-              ]),
-            ),
-          )
+        if (options.json) return printJson(teams.map(forScripts))
+        const rows = teams.map(({ id, name, strictMapping, createdAt }) => {
+          return [String(id), name, strictMapping ? 'on' : 'off', isoTime(createdAt)]
+        })
+        print(table(['ID', 'NAME', 'STRICT MAPPING', 'CREATED'], rows))
       }),
     )
 
@@ -61,5 +54,5 @@ export function addTeamCommands(program: Command): void {
 }
 
 function forScripts(team: Team) {
-  return { ...presentTeam(team), created_at: when(team.createdAt) }
+  return { ...presentTeam(team), created_at: isoTime(team.createdAt) }
 }
