@@ -1,6 +1,6 @@
 import type { Sealed } from '../tokens/key-ring.ts'
 import type { SealPurpose } from '../tokens/tokens.ts'
-import { type Database, run, type Statement, sql } from './database.ts'
+import { type Database, run, type Statement, sql, type Work } from './database.ts'
 import type { KeyStore, Resealed, SealedRow } from './store.ts'
 
 const masterKeys = sql<[id: string, lookupKey: Uint8Array]>`select id, lookup_key from master_key`
@@ -21,12 +21,19 @@ const byOthers: Record<SealPurpose, Statement<SealedColumns>> = {
     where id > $2 and connection_key <> $1 order by id limit $3`,
 }
 
-const reseal: Record<SealPurpose, Statement<[id: number | string]>> = {
+// In the order in which rotations that share a transaction lock theirs: else each might wait for the other.
+const lockByOthers: Record<SealPurpose, Statement<[id: number | string, sealed: Uint8Array]>> = {
   'user_group.token': sql`
-    update user_group set token_key = $3, token_sealed = $4 where id = $1 and token_sealed = $2 returning id`,
+    select id, token_sealed from user_group g where id between $2 and $3 and token_key <> $1
+    order by cast(team_id as text), token_hash for update of g`,
   'data_source.connection': sql`
-    update data_source set connection_key = $3, connection_sealed = $4 where id = $1 and connection_sealed = $2
-    returning id`,
+    select id, connection_sealed from data_source d where id between $2 and $3 and connection_key <> $1
+    order by id for update of d`,
+}
+
+const reseal: Record<SealPurpose, Statement<[]>> = {
+  'user_group.token': sql`update user_group set token_key = $2, token_sealed = $3 where id = $1`,
+  'data_source.connection': sql`update data_source set connection_key = $2, connection_sealed = $3 where id = $1`,
 }
 
 const retire = sql<[id: string]>`
@@ -70,10 +77,10 @@ export class MasterKeyStore implements KeyStore {
   }
 
   reseal(rows: readonly Resealed[]): Promise<number> {
+    const byPurpose = [...Map.groupBy(rows, ({ purpose }) => purpose)]
     return this.#database.write(function* () {
       let done = 0
-      for (const { purpose, id, sealed, fresh } of rows)
-        done += (yield* run(reseal[purpose], id, sealed.bytes, fresh.keyId, fresh.bytes)).length
+      for (const [purpose, own] of byPurpose) done += yield* resealAll(purpose, own)
       return done
     }, 'repeatable')
   }
@@ -83,4 +90,17 @@ export class MasterKeyStore implements KeyStore {
       return (yield* run(retire, keyId)).map(([id]) => id)
     })
   }
+}
+
+/** They are in the order of their ids. */
+function* resealAll(purpose: SealPurpose, rows: readonly Resealed[]): Work<number> {
+  const [first, last] = [rows[0], rows.at(-1)]
+  if (first === undefined || last === undefined) return 0
+  const there = new Map(yield* run(lockByOthers[purpose], first.fresh.keyId, first.id, last.id))
+  const unchanged = rows.filter(({ id, sealed }) => {
+    const bytes = there.get(id)
+    return bytes !== undefined && Buffer.compare(bytes, sealed.bytes) === 0
+  })
+  for (const { id, fresh } of unchanged) yield* run(reseal[purpose], id, fresh.keyId, fresh.bytes)
+  return unchanged.length
 }

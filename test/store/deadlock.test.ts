@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { openService } from '../../src/service.ts'
-import { engines } from '../support/engines.ts'
+import { engines, newMasterKey } from '../support/engines.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { onPostgres } from '../support/postgres-client.ts'
 import { noon, storeOn, type TestTeam, teamOn } from '../support/store.ts'
+import { times } from '../support/times.ts'
 
 const [, postgres = assert.fail()] = engines
 
@@ -77,5 +79,48 @@ describe('processes that create the same group and rotate the same token on Post
       assert.deepEqual(refused, ['token_already_rotated'])
       assert.equal(commits() - before, 2, 'they could not go together')
     }
+  })
+})
+
+describe('a process that seals tokens anew while another rotates them on PostgreSQL', () => {
+  const on = storeOn(postgres)
+
+  it('does not deadlock with it, in whatever order the groups were made', async (t) => {
+    const { environment } = on.database
+    const keys = `${newMasterKey()},${environment.UGS_MASTER_KEY}`
+    const other = await openService(readConfig({ ...environment, UGS_MASTER_KEY: keys }), { bringsKey: true })
+    t.after(() => other.store.close())
+    const team = await on.newTeam()
+    const hashes = times(3, () => randomBytes(32))
+      .sort(Buffer.compare)
+      .reverse()
+    const imported = await team.userGroups.importBatch(
+      hashes.map((hash, index) => {
+        const wish = team.wish(`group ${index}`)
+        return {
+          providedId: wish.providedId,
+          make: () => ({ ...wish, disabled: false, token: { ...wish.token, hash } }),
+        }
+      }),
+      noon,
+    )
+    assert.deepEqual(imported, ['created', 'created', 'created'])
+    const sealed = await other.store.keys.sealedByOthers('user_group.token', other.tokens.newestKeyId, 0, 10)
+    const anew = sealed.map((row) => ({ ...row, fresh: other.tokens.seal(other.tokens.open(row.sealed, row), row) }))
+    const seal = (groupId: number) => team.wish('', { id: groupId }).token
+    const commits = () => on.service.store.stats().commits + other.store.stats().commits
+    const before = commits()
+    await onPostgres(environment.DATABASE_URL, async (third) => {
+      await third.query('begin')
+      await third.query('select from user_group where token_hash = $1 for update', [hashes[1]])
+      const resealed = other.store.keys.reseal(anew)
+      await lockWaits(on, 1)
+      const rotated = hashes.map((hash) => team.userGroups.replaceToken(hash, { seal, graceSeconds: 0 }, noon))
+      await lockWaits(on, 2)
+      await third.query('rollback')
+      assert.equal(await resealed, 3)
+      await Promise.all(rotated)
+    })
+    assert.equal(commits() - before, 2, 'they could not go together')
   })
 })
