@@ -31,6 +31,14 @@ export function* takeTurn(teamId: number): Work<void> {
   yield* run(waitForTurn, teamId)
 }
 
+/**
+ * For who finds what it has committed before, without an answer: where that waited for a standby of PostgreSQL, it may be
+ * on this server alone. Any change will do that is committed behind it, for that waits for both.
+ */
+export function* waitForStandby(teamId: number): Work<void> {
+  yield* takeTurn(teamId)
+}
+
 /** Part of the transaction of the change it records: both happen, or neither. */
 export function* record(
   { teamId, by }: Actor,

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { ImportedUserGroup } from '../user-groups/user-group.ts'
 import type { TeamDatabase, Work } from './database.ts'
-import { type Actor, record } from './events.ts'
+import { type Actor, record, waitForStandby } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
 import { addManyEntries, mappingRefusals } from './mappings.ts'
 import type { ImportOutcome, ImportWish } from './store.ts'
@@ -106,6 +106,8 @@ function storeNew(
       // What nothing speaks against was tried with an id that is taken, or its obstacle is gone since.
       for (const candidate of attempted) if (!decided.has(candidate)) candidate.group = candidate.make()
     }
+    // Those that count as created may be of an earlier run.
+    if (created.length === 0) yield* waitForStandby(teamId)
     created.sort((one, other) => one.id - other.id)
     yield* addManyEntries(teamId, created)
     for (const { providedId, disabled } of created)

@@ -13,7 +13,7 @@ import type {
 } from '../user-groups/user-group.ts'
 import type { DataSourceRow } from './data-source-row.ts'
 import { run, type Statement, type TeamDatabase, UniqueViolation, type Work } from './database.ts'
-import { type Actor, fieldsOf, record } from './events.ts'
+import { type Actor, fieldsOf, record, waitForStandby } from './events.ts'
 import { addEntries, replaceEntries, resolved } from './mappings.ts'
 import type {
   ImportOutcome,
@@ -49,7 +49,7 @@ export class UserGroupStore implements UserGroups {
     const order = `${this.#actor.teamId} ${creation.wish.providedId}`
     const row = await this.#database.writeTogether(order, () => getOrCreate(creation))
     // The seal is ours alone; another process may have made the same id.
-    return { group: this.#userGroup(row), created: Buffer.compare(row[4], creation.wish.token.bytes) === 0 }
+    return { group: this.#userGroup(row), created: isSeal(row[4], creation.wish.token) }
   }
 
   async replaceToken(current: Uint8Array, replacement: TokenReplacement, now: number): Promise<UserGroup> {
@@ -183,7 +183,10 @@ function* getOrCreate(creation: Creation): Work<statements.UserGroupRow> {
       return [id, providedId, name, token.keyId, token.bytes]
     }
     const [there] = yield* run(statements.byProvidedId, actor.teamId, providedId)
-    if (there !== undefined) return there
+    if (there !== undefined) {
+      if (isSeal(there[4], token)) yield* waitForStandby(actor.teamId)
+      return there
+    }
     // Neither added nor found: another group has the id we made, or this one was deleted in between.
     creation.wish = make()
   }
@@ -209,8 +212,13 @@ function* replaceToken(rotation: Rotation): Work<statements.UserGroupRow> {
 function* ownRotation({ actor, current, fresh }: Rotation): Work<statements.UserGroupRow> {
   const [former] = yield* run(statements.ownerOfFormer, actor.teamId, current)
   if (former === undefined) throw new ServiceError('token_not_found')
-  if (fresh !== undefined && Buffer.compare(former[4], fresh.bytes) === 0) return former
-  throw new ServiceError('token_already_rotated')
+  if (fresh === undefined || !isSeal(former[4], fresh)) throw new ServiceError('token_already_rotated')
+  yield* waitForStandby(actor.teamId)
+  return former
+}
+
+function isSeal(bytes: Uint8Array, sealed: SealedToken): boolean {
+  return Buffer.compare(bytes, sealed.bytes) === 0
 }
 
 function verified(

@@ -90,16 +90,42 @@ describe('a commit on PostgreSQL that is done, but whose answer is lost with the
       assert.equal((await team.trail()).length - events + made, 1, 'it was done, once')
     })
 
+  /** Whether there is a commit behind the one that made or changed the group: where that was to wait for a standby, both do. */
+  async function isCommittedBehind({ teamId }: TestTeam): Promise<boolean> {
+    const [row] = await on.sql(`
+      select p.xmin <> g.xmin as behind from event_position p join user_group g on g.team_id = p.team_id
+      where g.team_id = ${teamId}`)
+    return row?.behind === true
+  }
+
   for (const fate of ['lost', 'late'] as const)
     it(`is recognised by a create and a rotation when it is ${fate}`, async () => {
       const team = await on.newTeam()
       next = fate
       const { created, token } = await team.make('acme')
       assert.equal(created, true)
+      assert.equal(await isCommittedBehind(team), true)
       next = fate
       const fresh = await team.rotate(token)
       assert.equal(next, undefined)
+      assert.equal(await isCommittedBehind(team), true)
       assert.equal((await team.verify(fresh))?.group.providedId, 'acme')
       assert.deepEqual(await team.trail(), ['user_group.created acme', 'user_group.token_rotated acme'])
     })
+
+  it('is recognised by an import', async () => {
+    const team = await on.newTeam()
+    next = 'lost'
+    const wish = { providedId: 'acme', make: () => ({ ...team.wish('acme'), disabled: false }) }
+    assert.deepEqual(await team.userGroups.importBatch([wish], noon), ['created'])
+    assert.equal(await isCommittedBehind(team), true)
+    assert.deepEqual(await team.trail(), ['user_group.created acme'])
+  })
+
+  it('is followed by no other when it is answered', async () => {
+    const team = await on.newTeam()
+    await team.make('acme')
+    await team.make('acme')
+    assert.equal(await isCommittedBehind(team), false)
+  })
 })
