@@ -5,8 +5,8 @@ import type { LoadOrder, LoadResult } from './generator.ts'
 
 const program = fileURLToPath(new URL('generator.ts', import.meta.url))
 
-/** Seconds beyond those of a load. */
-export const patience = 30
+/** Beyond those of a load. */
+export const patienceSeconds = 30
 
 /** Sends loads from a process of its own, so that its work is never counted as the server's. */
 export class Generator {
@@ -15,7 +15,7 @@ export class Generator {
   async load(order: LoadOrder): Promise<LoadResult> {
     this.#child ??= fork(program)
     const child = this.#child
-    const seconds = order.seconds + (order.settling ?? 0) + patience
+    const seconds = order.seconds + (order.settling ?? 0) + patienceSeconds
     const tooLong = setTimeout(() => child.kill('SIGKILL'), seconds * 1000)
     const over = new AbortController()
     try {

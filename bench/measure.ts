@@ -48,21 +48,21 @@ export interface Subject {
 
 type Round = Record<'cpu' | 'bareCpu' | 'ratio' | 'databaseCpu' | 'cores' | 'perSecond' | 'busy', number>
 
-/** Seconds: it has little to compile. */
-const bareWarmUp = 4
+/** It has little to compile. */
+const bareWarmUpSeconds = 4
 
-/** Milliseconds. After some idle minutes it takes seconds to be as fast as it was. */
-const staysWarm = 30_000
+/** After some idle minutes it takes seconds to be as fast as it was. */
+const staysWarmMilliseconds = 30_000
 let bareWasLoaded = Number.NEGATIVE_INFINITY
 
-/** Seconds: so has the generator of an open load. */
-const settling = 3
+/** So has the generator of an open load. */
+const settlingSeconds = 3
 
-/** Seconds of an open load, however few requests come. */
-const longest = 10
+/** Of an open load, however few requests come. */
+const longestSeconds = 10
 
-/** Milliseconds. It looks for what is due every one of them; undisturbed, it comes two late to one in a hundred. */
-const tolerated = 4
+/** The generator looks for what is due every millisecond; undisturbed, it comes two late to one in a hundred. */
+const toleratedMilliseconds = 4
 
 /** Rounds alternate between the server and the bare one, so that a noisy neighbour disturbs both; the median counts. */
 export async function measure(
@@ -94,7 +94,8 @@ export async function measure(
   if (wrong !== undefined) throw new Error(`the first request was answered with ${wrong}`)
   // Until V8 has compiled what is hot: a server runs for days.
   await load(server, workload, warmUp)
-  if (performance.now() - bareWasLoaded > staysWarm) await load(bare, bareWorkload, Math.min(warmUp, bareWarmUp))
+  if (performance.now() - bareWasLoaded > staysWarmMilliseconds)
+    await load(bare, bareWorkload, Math.min(warmUp, bareWarmUpSeconds))
   const results: Round[] = []
   for (let round = 0; round < rounds; round++) {
     const { cpu: bareCpu } = await load(bare, bareWorkload)
@@ -108,9 +109,9 @@ export async function measure(
     url: server.url,
     workload,
     connections,
-    seconds: Math.max(seconds, Math.min(samples / rate, longest)),
+    seconds: Math.max(seconds, Math.min(samples / rate, longestSeconds)),
     rate,
-    settling: Math.min(warmUp, settling),
+    settling: Math.min(warmUp, settlingSeconds),
   })
   assert.ok(open.latencies)
   const cores = of('cores', 2)
@@ -128,7 +129,7 @@ export async function measure(
     megabytes: residentMegabytes(server.pid),
     errors: errors + open.errors,
     generatorWasBottleneck: of('busy', 2) > 0.95,
-    generatorWasLate: open.latencies.late > tolerated,
+    generatorWasLate: open.latencies.late > toleratedMilliseconds,
     serverWasNotSaturated: isRead && cores < 0.9 * workers,
   }
 }

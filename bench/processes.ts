@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const ticksPerSecond = 100
 
-/** Milliseconds in which a server is up, or down again. */
-const patience = 60_000
+/** In which a server is up, or down again. */
+const patienceMilliseconds = 60_000
 
 /** A server under measurement: where it listens, and the processes whose CPU time counts. */
 export interface Server {
@@ -36,7 +36,7 @@ export async function start(
       if (child.exitCode !== null || child.signalCode !== null) return
       const exit = once(child, 'exit')
       child.kill('SIGTERM')
-      const tooLong = setTimeout(() => child.kill('SIGKILL'), patience)
+      const tooLong = setTimeout(() => child.kill('SIGKILL'), patienceMilliseconds)
       await exit
       clearTimeout(tooLong)
     },
@@ -46,7 +46,7 @@ export async function start(
 function firstMatch(child: ChildProcess, ready: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let text = ''
-    const tooLong = setTimeout(() => child.kill('SIGKILL'), patience)
+    const tooLong = setTimeout(() => child.kill('SIGKILL'), patienceMilliseconds)
     const read = (chunk: Buffer) => {
       text += chunk
       const found = ready.exec(text)

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LoadOrder, LoadResult } from './generator.ts'
-import { patience } from './load.ts'
+import { patienceSeconds } from './load.ts'
 import { numberMark } from './names.ts'
 import { lookUp, verification, type Workload } from './requests.ts'
 
@@ -22,7 +22,7 @@ export async function loadByWrk({ url, workload, connections, seconds }: LoadOrd
     const script = join(folder, 'requests.lua')
     writeFileSync(script, lua(workload))
     const child = spawn('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url], {
-      timeout: (seconds + patience) * 1000,
+      timeout: (seconds + patienceSeconds) * 1000,
       killSignal: 'SIGKILL',
       stdio: ['ignore', 'pipe', 'inherit'],
     })

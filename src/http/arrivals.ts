@@ -1,14 +1,14 @@
-/** Milliseconds. By the clock it is half as long again. */
-const napLength = 0.1
+/** By the clock it is half as long again. */
+const napMilliseconds = 0.1
 /** With more at a time each costs hardly less. */
 const enough = 16
-/** Turns. Where requests come one by one, waiting for others brings nothing. */
-const mostUnawaited = 64
+/** Where requests come one by one, waiting for others brings nothing. */
+const mostTurnsUnawaited = 64
 
 const nothing = new Int32Array(new SharedArrayBuffer(4))
 
 function nap(): void {
-  Atomics.wait(nothing, 0, 0, napLength)
+  Atomics.wait(nothing, 0, 0, napMilliseconds)
 }
 
 /**
@@ -48,7 +48,7 @@ export class Arrivals<Item> {
     // By then they have been read.
     setImmediate(() => {
       const isVain = this.#come.length < 2 * before
-      this.#unawaitedBehindVain = isVain ? Math.min(2 * this.#unawaitedBehindVain + 1, mostUnawaited) : 0
+      this.#unawaitedBehindVain = isVain ? Math.min(2 * this.#unawaitedBehindVain + 1, mostTurnsUnawaited) : 0
       this.#unawaited = this.#unawaitedBehindVain
       this.#serveAll()
     })

@@ -4,8 +4,8 @@ import { ServiceError } from '../errors.ts'
 import { MissingTable, UniqueViolation } from './database.ts'
 
 const attempts = 3
-/** Milliseconds. What has failed so slowly would fail as slowly again, and a caller should not wait for that. */
-const tryAgainWithin = 3_000
+/** What has failed more slowly would fail as slowly again, and a caller should not wait for that. */
+const tryAgainWithinMilliseconds = 3_000
 const uniqueViolation = '23505'
 const undefinedTable = '42P01'
 
@@ -31,7 +31,7 @@ export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 export function isTooLate(began: number): boolean {
-  return performance.now() - began > tryAgainWithin
+  return performance.now() - began > tryAgainWithinMilliseconds
 }
 
 function sqlState(error: unknown): string | undefined {

@@ -36,12 +36,12 @@ import { performTogether, type SharedWrite } from './shared-writes.ts'
 import { WriteQueue } from './write-queue.ts'
 
 const migrationLock = 7_264_910_358
-/** Times. Where one commit follows the other, asking for the version brings nothing, and cost a twelfth of such a mix. */
-const unaskedBehindChange = 16
+/** Where one commit follows the other, asking for the version brings nothing, and cost a twelfth of such a mix. */
+const timesUnaskedBehindChange = 16
 /** A transaction may wait for a row that another holds; these are left to reads, which wait for nobody. */
 const connectionsForReads = 2
-/** Milliseconds: more than a timer can wait for would be none. */
-const endless = 2 ** 31 - 1
+/** A timer that is to wait longer does not wait at all. */
+const longestMilliseconds = 2 ** 31 - 1
 
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Database> {
   return new Postgres(await openPool(url, options))
@@ -102,7 +102,7 @@ class Postgres implements Database {
       yield* run(doNotQueueForTables)
       return yield* work()
     }
-    return this.write(alone, 'once', endless)
+    return this.write(alone, 'once', longestMilliseconds)
   }
 
   version(): Soon<Version | undefined> {
@@ -112,7 +112,7 @@ class Postgres implements Database {
     }
     return this.read(seen).then(([row]) => {
       const version = row?.[0] ?? undefined
-      if (version !== this.#version) this.#unasked = unaskedBehindChange
+      if (version !== this.#version) this.#unasked = timesUnaskedBehindChange
       this.#version = version
       return version
     })

@@ -5,12 +5,12 @@ const mostTogether = 200
 const sharePatience = 1_000
 const gatherPatience = 10
 /**
- * Of those waited for. Where nobody comes back, others come: in the time of one transaction about half as many as shared
- * it, for that is how they came to be so many.
+ * The share of those waited for that may stay away before the wait counts as vain. Where nobody comes back, others come: in
+ * the time of one transaction about half as many as shared it, for that is how they came to be so many.
  */
-const mostInVain = 1 / 4
-/** Transactions. Where those who were answered do not come back, waiting for them brings nothing. */
-const unawaitedBehindVain = 16
+const mostMissing = 1 / 4
+/** Where those who were answered do not come back, waiting for them brings nothing. */
+const transactionsUnawaitedBehindVain = 16
 
 /**
  * Writes that share transactions, one behind the other: while one is under way, the next gathers. Those who have just been
@@ -75,6 +75,6 @@ export class WriteQueue {
     this.#begin = resolve
     await promise
     clearTimeout(timer)
-    if (this.#missing > this.#answered * mostInVain) this.#unawaited = unawaitedBehindVain
+    if (this.#missing > this.#answered * mostMissing) this.#unawaited = transactionsUnawaitedBehindVain
   }
 }
