@@ -20,7 +20,7 @@ interface AppOptions {
   metrics: Metrics
   /** The figures of all processes that share the port, as Prometheus reads them. */
   collectMetrics: () => Promise<string>
-  /** Of the operator's own form: only known by its value, when it turns up in the wrong place. */
+  /** It may have any form: where it turns up in the wrong place, only its value gives it away. */
   configuredToken?: string | undefined
 }
 

@@ -24,7 +24,7 @@ export function keepHistoryShort({ store, clock }: Service, days: number, told: 
     } catch (error) {
       told.failed(error)
     }
-    // A clock that is wrong may have made it too much: then nothing else tells.
+    // A wrong clock may have made it forget too much, and nothing else would show that.
     if (forgotten > 0) told.forgot(forgotten, before)
   }
   const first = setTimeout(prune, 10_000)

@@ -1,6 +1,6 @@
 import { isoTime, isoTimeOrNull } from '../clock.ts'
 
-/** `provision` looks up, creates and rotates; `verify` asks whose token it was shown; `admin` may do all of the team's. */
+/** `provision` looks up, creates and rotates; `verify` asks whose token it is; `admin` may do all this and the rest. */
 export const scopes = ['provision', 'verify', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 

@@ -69,7 +69,7 @@ export function toStandardOutput(): Take {
   return toFile(isatty(1) ? openTerminal() : 1)
 }
 
-/** Opened anew, since not to wait for one that was stopped with Ctrl-S would else go for all who have it open. */
+/** Opened anew: that writes do not wait while it is stopped with Ctrl-S would otherwise hold for all who have it open. */
 function openTerminal(): number {
   try {
     return openSync('/dev/stdout', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)

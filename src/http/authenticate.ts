@@ -103,7 +103,7 @@ export function authenticator({ store, tokens, memory, clock }: Service, limits:
   }
 }
 
-/** Whatever its form: for what must not be repeated. */
+/** The token in the header, well-formed or not: for those who must not repeat it. */
 export function presentedToken(authorization = ''): string {
   return authorization.split(/ +/)[1] ?? ''
 }

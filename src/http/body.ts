@@ -16,7 +16,7 @@ export function readBody(
   fail: (error: unknown) => void,
 ): void {
   const { headers } = request
-  // Whatever its type would be: who lost it on the way is to be told that.
+  // Before its type is looked at: a caller whose body was lost on the way is to be told that, and nothing else.
   if (!hasBody(request)) {
     done(undefined)
     return

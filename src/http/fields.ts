@@ -33,7 +33,7 @@ interface WholeNumber {
   minimum: number
   maximum: number
   default?: number
-  /** Of the digits that it may be written with: what `minimum` and `maximum` say, of text. */
+  /** What `minimum` and `maximum` say, as a pattern of the digits. */
   pattern: string
   description: string
 }

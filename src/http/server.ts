@@ -244,7 +244,7 @@ function requireOneHost({ headers: { host }, httpVersion }: IncomingMessage): vo
     throw new ServiceError('invalid_request', { message: 'The request has more than one Host header.' })
 }
 
-/** Whatever it is: before it is read. */
+/** Refused before it is read, whatever it holds. */
 function uncalledFor({ request, operation }: Exchange): ServiceError {
   return new ServiceError('invalid_request', { message: `${request.method} (${operation}) takes no body; send none.` })
 }

@@ -6,7 +6,7 @@ import type { Soon } from '../soon.ts'
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
 
-/** Of all that is committed: the same as before as long as that is. */
+/** Stands for all that is committed, and stays the same as long as that does. */
 export type Version = number | string
 
 declare const rowOf: unique symbol

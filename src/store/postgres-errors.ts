@@ -62,7 +62,7 @@ export function isSpent(error: unknown): boolean {
   return isSilent || isForgotten(error) || error instanceof UnknownOutcome || isLostConnection(error)
 }
 
-/** A statement that was prepared on this connection is not there, or is there before it was, or is none any more. */
+/** A statement that was prepared here is gone, or one is there that was not, or it no longer fits its tables. */
 export function isForgotten(error: unknown): boolean {
   return /^(26000|42P05)$/.test(sqlState(error) ?? '') || isOutdated(error)
 }

@@ -20,7 +20,7 @@ const remedies = new Map<string, string>([
   ['ERR_INVALID_URL', 'Correct DATABASE_URL; in a password write %23 for #, %3F for ?, %2F for / and %25 for %.'],
 ])
 
-/** For what the operator can mend. Apart from the other errors, which take the driver to tell them. */
+/** For what the operator can mend. Not in postgres-errors.ts, which loads the driver: SQLite does without it. */
 export function postgresRemedyFor(error: unknown): string | undefined {
   return remedies.get(String((error as { code?: unknown } | undefined)?.code))
 }

@@ -27,7 +27,7 @@ export function postgresServers(url: string): PostgresServers {
   return { urls: hosts.map((host) => before + host + behind), mustWrite: target === 'read-write' }
 }
 
-/** The names of the parameters; none where the URL is no URL, of which the driver says what is wrong. */
+/** The names of the parameters; none where it is no URL at all, as the driver says what is wrong with that. */
 export function parameterNames(url: string): string[] {
   const [first = ''] = postgresServers(url).urls
   if (!URL.canParse(first.replace('@/', '@host/'))) return []

@@ -1,6 +1,6 @@
 import type { Row, Statement } from './database.ts'
 
-/** A statement in SQLite's words: tables are declared in PostgreSQL's, and it calls three of them otherwise. */
+/** A statement in SQLite's words: tables are declared in PostgreSQL's, with types that it calls otherwise. */
 export function dialect({ text, givesFirstValue }: Statement<Row>): string {
   // One who writes there is alone, and has nothing to lock.
   const numbered = text.replaceAll(/\$(\d+)/g, '?$1').replace(/\s+for update of \w+$/, '')
