@@ -12,7 +12,7 @@ interface Kind {
 }
 
 const feature = /^src\/(?!commands\/|http\/|store\/|tokens\/)[\w-]+\//
-const pureFiles = /^src\/(errors|json|ids|clock|operator-error|quick-hash|recent|soon|together)\.ts$/
+const pureFiles = /^src\/(errors|json|ids|clock|did-you-mean|operator-error|quick-hash|recent|soon|together)\.ts$/
 /** Of Node, what neither reads nor writes anything outside the process. */
 const harmless = 'node:(crypto|zlib|buffer|path|util)'
 
@@ -26,7 +26,7 @@ const kinds: Kind[] = [
     is: ({ path }) => pureFiles.test(path) || path.startsWith('src/tokens/'),
     may: {
       import: new RegExp(
-        `^(${harmless}|src/(errors|json|ids|clock|operator-error|quick-hash|recent|soon|together)\\.ts|src/tokens/.*)$`,
+        `^(${harmless}|src/(errors|json|ids|clock|did-you-mean|operator-error|quick-hash|recent|soon|together)\\.ts|src/tokens/.*)$`,
       ),
     },
     inWords:
