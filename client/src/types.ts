@@ -202,7 +202,7 @@ export interface AuditEvent {
   data_source?: string | undefined
   /** The API token it was done to, by its id. */
   api_token_id?: number | undefined
-  /** The new id of the user group, where it got one. */
+  /** The new id of the user group, or the new provided_id of the data source, where it got another. */
   renamed_to?: string | undefined
   /** The API token that did it, by its id; older events lack it. */
   by_api_token_id?: number | undefined
@@ -216,7 +216,7 @@ export interface AuditEvent {
   strict_mapping?: boolean | undefined
   /** The name of the schema, data source or API token. */
   name?: string | undefined
-  /** Of a data source that has one. */
+  /** Of a data source that has one; the former one, where it got another. */
   provided_id?: string | undefined
   /** Of an API token. */
   scopes?: string[] | undefined

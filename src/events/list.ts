@@ -17,7 +17,7 @@ const EventOut = Type.Object(
     schema: told('the schema it was done to, by its id'),
     data_source: told('the data source it was done to, by its id'),
     api_token_id: Type.Optional(Type.Integer({ description: 'the API token it was done to, by its id' })),
-    renamed_to: told('the new id of the user group, where it got one'),
+    renamed_to: told('the new id of the user group, or the new provided_id of the data source, where it got another'),
     by_api_token_id: Type.Optional(
       Type.Integer({ description: 'the API token that did it, by its id; older events lack it' }),
     ),
@@ -32,7 +32,7 @@ const EventOut = Type.Object(
     ),
     strict_mapping: Type.Optional(Type.Boolean({ description: 'what it was set to, where the team changed it' })),
     name: told('the name of the schema, data source or API token'),
-    provided_id: told('of a data source that has one'),
+    provided_id: told('of a data source that has one; the former one, where it got another'),
     scopes: Type.Optional(Type.Array(Type.String(), { description: 'of an API token' })),
   },
   { title: 'AuditEvent' },

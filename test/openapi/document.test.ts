@@ -65,6 +65,7 @@ describe('the OpenAPI document', () => {
       [Team.properties.strict_mapping, /data source that .* not .*schema .* not checked/],
       [data_sources, /mapping/],
       [expires_at, /grace/],
+      [AuditEvent.properties.renamed_to, /id of the user group.*provided_id of the data source/],
     ])
       assert.match(String(description), meaning)
     for (const [field, { description }] of Object.entries<{ description?: string }>(AuditEvent.properties))
