@@ -66,13 +66,15 @@ function parseBody(body: Buffer | undefined): unknown {
   }
 }
 
+/** Also behind one that is UTF-8: nobody can tell which of the two is meant. */
+const otherCharset = /(?:^|;)\s*charset\s*=(?!\s*("?)utf-?8\1\s*(?:;|$))/i
+
 function isPlainJson(headers: IncomingHttpHeaders): boolean {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
   // Node undoes the chunks, and leaves whatever else was done to the body on its way.
   const coding = headers['transfer-encoding']
   if (coding !== undefined && !/^chunked$/i.test(coding)) return false
   if (type === 'application/json' && encoding === 'identity') return true
-  const [, parameters] = /^application\/json\s*(?:;(.*))?$/is.exec(type) ?? ['', 'charset=none']
-  const charset = /(?:^|;)\s*charset\s*=\s*"?([^\s";]+)/i.exec(parameters ?? '')?.[1]
-  return /^utf-?8$/i.test(charset ?? 'utf-8') && /^identity$/i.test(encoding)
+  const [, parameters = ''] = /^application\/json\s*(?:;(.*))?$/is.exec(type) ?? ['', 'charset=none']
+  return !otherCharset.test(parameters) && /^identity$/i.test(encoding)
 }

@@ -159,6 +159,9 @@ for (const engine of engines.slice(0, 1))
         'application/json; charset=iso-8859-1',
         'application/json; charset=utf-16',
         'application/json;charset="latin1"',
+        'application/json; charset=utf-8; charset=latin1',
+        'application/json; charset="utf-8 latin1"',
+        'application/json; charset=',
       )
       for (const type of strangers)
         for (const method of ['GET', 'POST'])
@@ -172,6 +175,7 @@ for (const engine of engines.slice(0, 1))
         'Application/JSON',
         'application/json; charset=utf-8',
         'application/json;charset="UTF-8"',
+        'application/json ; version=1; Charset = utf8 ;',
       ]
       for (const [index, type] of welcome.entries())
         assertFound(await answerTo(requestText('GET', '/api/user', body, { 'Content-Type': type })), index === 0)
