@@ -38,7 +38,7 @@ export interface GetOrCreateRequest {
 export interface RotateRequest {
   /** A string: the current token of the user group, which this call replaces; to look a group up, use GET /api/user or POST /api/user_groups. */
   current_token: string
-  /** A whole number of seconds from 0 to 604800. */
+  /** A whole number of seconds from 0 to 604800, for which the old token still verifies; by default 0, which ends all earlier tokens at once. */
   grace_seconds?: number | undefined
 }
 

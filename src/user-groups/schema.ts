@@ -40,7 +40,12 @@ export const RotateIn = Type.Object(
         'to look a group up, use GET /api/user or POST /api/user_groups',
     }),
     grace_seconds: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 604_800, description: 'a whole number of seconds from 0 to 604800' }),
+      Type.Integer({
+        ...{ minimum: 0, maximum: 604_800, default: 0 },
+        description:
+          'a whole number of seconds from 0 to 604800, for which the old token still verifies; ' +
+          'by default 0, which ends all earlier tokens at once',
+      }),
     ),
   },
   { title: 'RotateRequest' },

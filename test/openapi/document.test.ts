@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('says what a field means where its name does not', () => {
-    const { GetOrCreateRequest, TeamPatch, Team, AuditEvent } = committed.components.schemas
+    const { GetOrCreateRequest, RotateRequest, TeamPatch, Team, AuditEvent } = committed.components.schemas
     const { name, mapping, properties } = GetOrCreateRequest.properties
     const { content } = committed.paths['/api/verify'].post.responses['200']
     const { data_sources, expires_at } = content['application/json'].schema.properties
@@ -61,6 +61,7 @@ describe('the OpenAPI document', () => {
       [mapping, /id or provided_id of a data source/],
       [mapping.additionalProperties, /id or provided_id of a data source/],
       [properties, /lose digits/],
+      [RotateRequest.properties.grace_seconds, /old token still verifies.*by default 0.*all earlier/],
       [TeamPatch.properties.strict_mapping, /data source that .* not .*schema .* not checked/],
       [Team.properties.strict_mapping, /data source that .* not .*schema .* not checked/],
       [data_sources, /mapping/],
