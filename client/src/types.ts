@@ -222,14 +222,14 @@ export interface AuditEvent {
   scopes?: string[] | undefined
 }
 
-/** Look a user group up, or create it. One that is there stays as it is. */
+/** Look up a user group, or create it. An existing one is not changed. */
 export interface UserGroupGetOrCreateAnswer {
   success: 1
   new_user_group: boolean
   user_group: UserGroup
 }
 
-/** Replace the token of a user group; the old one ends at once, or after grace_seconds. */
+/** Replace the token of a user group. The old one ends at once, or after grace_seconds. */
 export interface UserGroupRotateTokenAnswer {
   success: 1
   user_group: UserGroup
@@ -264,7 +264,7 @@ export interface TokenVerifyAnswer {
   expires_at?: string | null | undefined
 }
 
-/** List the user groups, newest last, large ones on shorter pages; q: how their id or name begins. Never a token. */
+/** List the user groups, oldest first, without their tokens. */
 export interface UserGroupListQuery {
   /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
@@ -274,7 +274,7 @@ export interface UserGroupListQuery {
   q?: string | undefined
 }
 
-/** List the user groups, newest last, large ones on shorter pages; q: how their id or name begins. Never a token. */
+/** List the user groups, oldest first, without their tokens. */
 export interface UserGroupListAnswer {
   success: 1
   user_groups: UserGroupRecord[]
@@ -287,24 +287,24 @@ export interface UserGroupGetAnswer {
   user_group: UserGroupRecord
 }
 
-/** Change a user group: only what is sent. A new provided_id keeps the token; a disabled group does not verify. */
+/** Change those fields of a user group that are sent. */
 export interface UserGroupUpdateAnswer {
   success: 1
   user_group: UserGroupRecord
 }
 
-/** Delete a user group with its tokens, old ones too. */
+/** Delete a user group and its tokens, former ones too. */
 export interface UserGroupDeleteAnswer {
   success: 1
 }
 
-/** Create a schema; its id is yours to choose, or made. */
+/** Create a schema, with an id of your choice or a made one. */
 export interface SchemaCreateAnswer {
   success: 1
   schema: Schema
 }
 
-/** List the schemas of the team, newest last. */
+/** List the schemas of the team, oldest first. */
 export interface SchemaListQuery {
   /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
@@ -312,7 +312,7 @@ export interface SchemaListQuery {
   cursor?: string | null | undefined
 }
 
-/** List the schemas of the team, newest last. */
+/** List the schemas of the team, oldest first. */
 export interface SchemaListAnswer {
   success: 1
   schemas: Schema[]
@@ -330,13 +330,13 @@ export interface SchemaDeleteAnswer {
   success: 1
 }
 
-/** Create a data source; its connection is stored sealed and never returned. */
+/** Create a data source. Its connection is stored sealed and never returned. */
 export interface DataSourceCreateAnswer {
   success: 1
   data_source: DataSource
 }
 
-/** List the data sources of the team, newest last, without their connections. */
+/** List the data sources of the team, oldest first, without their connections. */
 export interface DataSourceListQuery {
   /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
@@ -344,7 +344,7 @@ export interface DataSourceListQuery {
   cursor?: string | null | undefined
 }
 
-/** List the data sources of the team, newest last, without their connections. */
+/** List the data sources of the team, oldest first, without their connections. */
 export interface DataSourceListAnswer {
   success: 1
   data_sources: DataSource[]
@@ -357,7 +357,7 @@ export interface DataSourceGetAnswer {
   data_source: DataSource
 }
 
-/** Change a data source: only what is sent. */
+/** Change those fields of a data source that are sent. */
 export interface DataSourceUpdateAnswer {
   success: 1
   data_source: DataSource
@@ -368,13 +368,13 @@ export interface DataSourceDeleteAnswer {
   success: 1
 }
 
-/** Create an API token of the team; its secret is in this answer and in no other. */
+/** Create an API token of the team. Its secret is in this answer and in no other. */
 export interface ApiTokenCreateAnswer {
   success: 1
   api_token: FreshApiToken
 }
 
-/** List the API tokens of the team that are not revoked, newest last. Never a secret. */
+/** List the API tokens of the team that are not revoked, oldest first, without their secrets. */
 export interface ApiTokenListQuery {
   /** A whole number from 1 to 200, by default 100. */
   limit?: string | number | undefined
@@ -382,14 +382,14 @@ export interface ApiTokenListQuery {
   cursor?: string | null | undefined
 }
 
-/** List the API tokens of the team that are not revoked, newest last. Never a secret. */
+/** List the API tokens of the team that are not revoked, oldest first, without their secrets. */
 export interface ApiTokenListAnswer {
   success: 1
   api_tokens: ApiToken[]
   next_cursor: string | null
 }
 
-/** Revoke an API token, be it the one of this call; the last one with the scope admin stays. */
+/** Revoke an API token, even that of this call, but not the last one with the scope admin. */
 export interface ApiTokenRevokeAnswer {
   success: 1
 }
@@ -400,13 +400,13 @@ export interface TeamGetAnswer {
   team: Team
 }
 
-/** Change the settings of the team: only what is sent. */
+/** Change those settings of the team that are sent. */
 export interface TeamUpdateAnswer {
   success: 1
   team: Team
 }
 
-/** Read the audit trail: who did what to which thing, when; never a secret. A page of a search may be empty. */
+/** Read the audit trail: who did what, to what, and when. It holds no secret. */
 export interface EventListQuery {
   /** The id of an event, or a next_cursor of this list. */
   after?: string | number | null | undefined
@@ -435,7 +435,7 @@ export interface EventListQuery {
   by_api_token_id?: string | number | undefined
 }
 
-/** Read the audit trail: who did what to which thing, when; never a secret. A page of a search may be empty. */
+/** Read the audit trail: who did what, to what, and when. It holds no secret. */
 export interface EventListAnswer {
   success: 1
   events: AuditEvent[]

@@ -9,7 +9,7 @@ export const createApiToken = operation({
   id: 'api_token.create',
   method: 'POST',
   path: '/api/api_tokens',
-  summary: 'Create an API token of the team; its secret is in this answer and in no other.',
+  summary: 'Create an API token of the team. Its secret is in this answer and in no other.',
   scope: 'admin',
   body: ApiTokenIn,
   reply: { api_token: FreshApiTokenOut },

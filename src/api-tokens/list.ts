@@ -11,7 +11,7 @@ export const listApiTokens = operation({
   id: 'api_token.list',
   method: 'GET',
   path: '/api/api_tokens',
-  summary: 'List the API tokens of the team that are not revoked, newest last. Never a secret.',
+  summary: 'List the API tokens of the team that are not revoked, oldest first, without their secrets.',
   scope: 'admin',
   query: PageQuery,
   reply: { api_tokens: Type.Array(ApiTokenOut), next_cursor: TextOrNull },

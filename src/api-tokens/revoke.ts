@@ -5,7 +5,7 @@ export const revokeApiToken = operation({
   id: 'api_token.revoke',
   method: 'DELETE',
   path: '/api/api_tokens/{id}',
-  summary: 'Revoke an API token, be it the one of this call; the last one with the scope admin stays.',
+  summary: 'Revoke an API token, even that of this call, but not the last one with the scope admin.',
   scope: 'admin',
   reply: {},
   errors: ['not_found', 'conflict'],

@@ -44,7 +44,7 @@ export function addDataSourceCommands(program: Command): void {
     })
 
   withTeam(dataSource.command('list'), 'print them as JSON')
-    .description('List the data sources of a team, newest last, without their connections.')
+    .description('List the data sources of a team, oldest first, without their connections.')
     .addHelpText('after', example('ugs data-source list'))
     .action(async (options: TeamOptions) => {
       const { items } = await listPages<DataSource>(options.team, 'data_source.list', 'data_sources')

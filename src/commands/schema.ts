@@ -25,7 +25,7 @@ export function addSchemaCommands(program: Command): void {
     })
 
   withTeam(schema.command('list'), 'print them as JSON')
-    .description('List the schemas of a team, newest last.')
+    .description('List the schemas of a team, oldest first.')
     .addHelpText('after', example('ugs schema list'))
     .action(async (options: TeamOptions) => {
       const { items } = await listPages<Schema>(options.team, 'schema.list', 'schemas')

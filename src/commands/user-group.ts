@@ -34,7 +34,7 @@ export function addUserGroupCommands(program: Command): void {
 
 function addList(userGroup: Command): void {
   withTeam(userGroup.command('list'), 'print them as JSON')
-    .description('List the user groups of a team, newest last, without their tokens.')
+    .description('List the user groups of a team, oldest first, without their tokens.')
     .option('--q <prefix>', 'only those whose id or name begins with it')
     .option('--limit <count>', 'how many at most', parseLimit, 100)
     .addHelpText('after', example('ugs user-group list --q acme'))

@@ -8,7 +8,7 @@ export const createDataSource = operation({
   id: 'data_source.create',
   method: 'POST',
   path: '/api/data_sources',
-  summary: 'Create a data source; its connection is stored sealed and never returned.',
+  summary: 'Create a data source. Its connection is stored sealed and never returned.',
   scope: 'admin',
   body: DataSourceIn,
   reply: { data_source: DataSourceOut },

@@ -11,7 +11,7 @@ export const listDataSources = operation({
   id: 'data_source.list',
   method: 'GET',
   path: '/api/data_sources',
-  summary: 'List the data sources of the team, newest last, without their connections.',
+  summary: 'List the data sources of the team, oldest first, without their connections.',
   scope: 'admin',
   query: PageQuery,
   reply: { data_sources: Type.Array(DataSourceOut), next_cursor: TextOrNull },

@@ -8,7 +8,7 @@ export const updateDataSource = operation({
   id: 'data_source.update',
   method: 'PATCH',
   path: '/api/data_sources/{id}',
-  summary: 'Change a data source: only what is sent.',
+  summary: 'Change those fields of a data source that are sent.',
   scope: 'admin',
   body: DataSourcePatch,
   reply: { data_source: DataSourceOut },

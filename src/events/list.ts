@@ -66,7 +66,9 @@ export const listEvents = operation({
   id: 'event.list',
   method: 'GET',
   path: '/api/events',
-  summary: 'Read the audit trail: who did what to which thing, when; never a secret. A page of a search may be empty.',
+  summary: 'Read the audit trail: who did what, to what, and when. It holds no secret.',
+  description:
+    'A page of a filtered list may be short, or empty, without being the last: that is the one whose next_cursor is null.',
   scope: 'admin',
   query: Query,
   reply: { events: Type.Array(EventOut), next_cursor: TextOrNull },

@@ -147,7 +147,7 @@ export function createHttpServer(options: ServerOptions): Server {
         exchange.awaitsContinue = false
         exchange.response.writeContinue()
       }
-    } else if (route.scope !== null && hasBody(request)) throw uncalledFor(exchange)
+    } else if (route.scope !== null && hasBody(request)) throw uncalledFor()
     else {
       if (route.scope === null) lingerOver(request)
       perform(exchange, route, id, undefined)
@@ -245,6 +245,6 @@ function requireOneHost({ headers: { host }, httpVersion }: IncomingMessage): vo
 }
 
 /** Refused before it is read, whatever it holds. */
-function uncalledFor({ request, operation }: Exchange): ServiceError {
-  return new ServiceError('invalid_request', { message: `${request.method} (${operation}) takes no body; send none.` })
+function uncalledFor(): ServiceError {
+  return new ServiceError('invalid_request', { message: 'This request takes no body; send it without one.' })
 }

@@ -7,7 +7,7 @@ export const createSchema = operation({
   id: 'schema.create',
   method: 'POST',
   path: '/api/schemas',
-  summary: 'Create a schema; its id is yours to choose, or made.',
+  summary: 'Create a schema, with an id of your choice or a made one.',
   scope: 'admin',
   body: SchemaIn,
   reply: { schema: SchemaOut },

@@ -11,7 +11,7 @@ export const listSchemas = operation({
   id: 'schema.list',
   method: 'GET',
   path: '/api/schemas',
-  summary: 'List the schemas of the team, newest last.',
+  summary: 'List the schemas of the team, oldest first.',
   scope: 'admin',
   query: PageQuery,
   reply: { schemas: Type.Array(SchemaOut), next_cursor: TextOrNull },

@@ -7,7 +7,7 @@ export const updateTeam = operation({
   id: 'team.update',
   method: 'PATCH',
   path: '/api/team',
-  summary: 'Change the settings of the team: only what is sent.',
+  summary: 'Change those settings of the team that are sent.',
   scope: 'admin',
   body: TeamPatch,
   reply: { team: TeamOut },

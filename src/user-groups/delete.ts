@@ -6,7 +6,7 @@ export const deleteUserGroup = operation({
   id: 'user_group.delete',
   method: 'DELETE',
   path: '/api/user_groups/{provided_id}',
-  summary: 'Delete a user group with its tokens, old ones too.',
+  summary: 'Delete a user group and its tokens, former ones too.',
   scope: 'provision',
   reply: {},
   errors: ['user_group_not_found'],

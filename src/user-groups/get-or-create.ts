@@ -25,7 +25,7 @@ export const getOrCreate = operation({
   id: 'user_group.get_or_create',
   method: 'GET',
   path: '/api/user',
-  summary: 'Look a user group up, or create it. One that is there stays as it is.',
+  summary: 'Look up a user group, or create it. An existing one is not changed.',
   description,
   scope: 'provision',
   body: GetOrCreateIn,

@@ -11,8 +11,8 @@ export const listUserGroups = operation({
   id: 'user_group.list',
   method: 'GET',
   path: '/api/user_groups',
-  summary:
-    'List the user groups, newest last, large ones on shorter pages; q: how their id or name begins. Never a token.',
+  summary: 'List the user groups, oldest first, without their tokens.',
+  description: 'q is how the id or the name begins. A page of large groups may be short without being the last.',
   scope: 'provision',
   query: Type.Object({ ...PageQuery.properties, q: Type.Optional(Text) }),
   reply: { user_groups: Type.Array(UserGroupRecordOut), next_cursor: TextOrNull },

@@ -7,7 +7,7 @@ export const rotateToken = operation({
   id: 'user_group.rotate_token',
   method: 'POST',
   path: '/api/user',
-  summary: 'Replace the token of a user group; the old one ends at once, or after grace_seconds.',
+  summary: 'Replace the token of a user group. The old one ends at once, or after grace_seconds.',
   scope: 'provision',
   body: RotateIn,
   reply: { user_group: UserGroupOut },

@@ -9,8 +9,8 @@ export const updateUserGroup = operation({
   id: 'user_group.update',
   method: 'PATCH',
   path: '/api/user_groups/{provided_id}',
-  summary:
-    'Change a user group: only what is sent. A new provided_id keeps the token; a disabled group does not verify.',
+  summary: 'Change those fields of a user group that are sent.',
+  description: 'A new provided_id keeps the token. The token of a disabled group does not verify.',
   scope: 'provision',
   body: UpdateIn,
   reply: { user_group: UserGroupRecordOut },
