@@ -42,6 +42,9 @@ export interface Connection {
 
 const longestTimeout = 2 ** 31 - 1
 
+/** Looked up at each call, so that what replaces it for a while is seen; some run times mind its "this". */
+const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init)
+
 /** Complaints name the setting and never its value: it may be the token, or a URL with a password in it. */
 export function connect({ baseUrl, apiToken, timeoutMs = 10_000, retries = 3, fetch }: Settings): Connection {
   if (typeof apiToken !== 'string' || !/^[\x21-\x7e]+$/.test(apiToken))
@@ -49,13 +52,14 @@ export function connect({ baseUrl, apiToken, timeoutMs = 10_000, retries = 3, fe
   if (!(timeoutMs > 0 && timeoutMs <= longestTimeout))
     throw new TypeError(`timeoutMs must be a number of milliseconds above 0, at most ${longestTimeout}.`)
   if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number from 0 up.')
+  // Every call would fail as if the connection had broken, and leave open whether it was done.
+  if (typeof (fetch ?? globalFetch) !== 'function') throw new TypeError('fetch must be a function.')
   return {
     baseUrl: checkedUrl(baseUrl),
     authorization: `Token ${apiToken}`,
     timeoutMs,
     retries,
-    // Looked up at each call, so that what replaces the global one for a while is seen; some run times mind its "this".
-    fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    fetch: fetch ?? globalFetch,
   }
 }
 

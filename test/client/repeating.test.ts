@@ -224,8 +224,14 @@ describe('the client, when a call does not go through', async () => {
 
   it('refuses settings that cannot work', () => {
     const good = { baseUrl: 'http://127.0.0.1', apiToken: testApiToken }
-    for (const bad of [{ baseUrl: '' }, { baseUrl: 'ftp://x' }, { timeoutMs: 0 }, { retries: -1 }, { apiToken: '' }])
-      assert.throws(() => new UserGroupService({ ...good, ...bad }), new RegExp(Object.keys(bad).join()))
+    // As of a module that was imported in the place of its fetch.
+    const noFetch = { fetch: {} as typeof fetch }
+    const urls = [{ baseUrl: '' }, { baseUrl: 'ftp://x' }]
+    for (const bad of [...urls, { timeoutMs: 0 }, { retries: -1 }, { apiToken: '' }, noFetch])
+      assert.throws(
+        () => new UserGroupService({ ...good, ...bad }),
+        new RegExp(`^TypeError: ${Object.keys(bad).join()} must`),
+      )
   })
 })
 
