@@ -25,8 +25,8 @@ export interface Call<Answer> extends Request {
 }
 
 export interface CallOptions {
-  /** Ends the call, its waiting and its repetitions; it then fails with the signal's own reason. */
-  signal?: AbortSignal | undefined
+  /** Ends the call, its waiting and its repetitions; it then fails with the signal's own reason. Null is none. */
+  signal?: AbortSignal | null | undefined
 }
 
 /** A 503 of the service leaves open too whether it was done, though it hardly ever was. */

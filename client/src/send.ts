@@ -13,8 +13,9 @@ const mixedUp =
 export async function send<Answer>(
   connection: Connection,
   call: Call<Answer>,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<Answer> {
+  const signal = options.signal ?? undefined
   const request = prepare(connection, call)
   let mayBeDone = false
   for (let repetition = 0; ; repetition += 1) {

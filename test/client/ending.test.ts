@@ -74,6 +74,15 @@ describe('a call of the client', async () => {
       assert.equal(proxy.seen.length, faults.length)
     })
 
+  it('takes null for no signal, as fetch does', async () => {
+    const { user_group } = await direct.getOrCreate({ user_group_id: 'without a signal' }, { signal: null })
+    const { provided_id, token } = user_group
+    await direct.rotate(token, { provided_id, signal: null })
+    await direct.updateUserGroup(provided_id, { provided_id: 'still without' }, { signal: null })
+    for await (const group of direct.userGroups({ q: 'still' }, { signal: null }))
+      assert.equal(group.provided_id, 'still without')
+  })
+
   it("puts one listener on the caller's signal, however many calls have it", async () => {
     const leaving = new AbortController()
     const { signal } = leaving
