@@ -3,9 +3,9 @@ export interface Settings {
   baseUrl: string | undefined
   /** Both are checked at once, so that they may come as they are from process.env. */
   apiToken: string | undefined
-  /** For each attempt, until the whole answer is here. */
+  /** For each attempt, until the whole answer is here; 10000 unless you say so. */
   timeoutMs?: number | undefined
-  /** How often a call is repeated at most, where repeating is safe. */
+  /** How often a call is repeated at most, where repeating is safe; 3 unless you say so. */
   retries?: number | undefined
   /** Instead of the run time's own. */
   fetch?: Fetch | undefined

@@ -42,6 +42,7 @@ export class UserGroupService {
     return this.#send({ method: 'POST', path: '/api/verify', body: { token }, isAnswer: isVerification }, options)
   }
 
+  /** One page of the user groups, newest last; never a token. */
   listUserGroups(query?: wire.UserGroupListQuery, options?: CallOptions): Promise<wire.UserGroupListAnswer> {
     return this.#send({ method: 'GET', path: '/api/user_groups', query }, options)
   }
@@ -54,6 +55,7 @@ export class UserGroupService {
     })
   }
 
+  /** One user group, without its token. */
   getUserGroup(providedId: string, options?: CallOptions): Promise<wire.UserGroupGetAnswer> {
     return this.#send(
       {
@@ -66,6 +68,7 @@ export class UserGroupService {
     )
   }
 
+  /** Changes a user group: only what is given. A new provided_id keeps the token; a disabled group does not verify. */
   async updateUserGroup(
     providedId: string,
     change: wire.UserGroupPatch,
@@ -85,6 +88,7 @@ export class UserGroupService {
     return this.#send(await renaming(call, read, ({ user_group }) => user_group), { signal })
   }
 
+  /** Deletes a user group with its tokens, old ones too. */
   async deleteUserGroup(providedId: string, { signal }: CallOptions = {}): Promise<wire.UserGroupDeleteAnswer> {
     return this.#send(
       deletion('/api/user_groups', providedId, () => this.getUserGroup(providedId, { signal })),
@@ -92,10 +96,12 @@ export class UserGroupService {
     )
   }
 
+  /** Creates a schema; its id is yours to choose, or made. */
   createSchema(request: wire.SchemaRequest, options?: CallOptions): Promise<wire.SchemaCreateAnswer> {
     return this.#send(creation('/api/schemas', request, 'listSchemas'), options)
   }
 
+  /** One page of the schemas of the team, newest last. */
   listSchemas(query?: wire.SchemaListQuery, options?: CallOptions): Promise<wire.SchemaListAnswer> {
     return this.#send({ method: 'GET', path: '/api/schemas', query }, options)
   }
@@ -112,6 +118,7 @@ export class UserGroupService {
     return this.#send({ method: 'GET', path: '/api/schemas', id, isAnswer: ({ schema }) => schema?.id === id }, options)
   }
 
+  /** Deletes a schema that no data source belongs to. */
   async deleteSchema(id: string, { signal }: CallOptions = {}): Promise<wire.SchemaDeleteAnswer> {
     return this.#send(
       deletion('/api/schemas', id, () => this.getSchema(id, { signal })),
@@ -119,10 +126,12 @@ export class UserGroupService {
     )
   }
 
+  /** Creates a data source; its connection is stored sealed and never returned. */
   createDataSource(request: wire.DataSourceRequest, options?: CallOptions): Promise<wire.DataSourceCreateAnswer> {
     return this.#send(creation('/api/data_sources', request, 'listDataSources'), options)
   }
 
+  /** One page of the data sources of the team, newest last, without their connections. */
   listDataSources(query?: wire.DataSourceListQuery, options?: CallOptions): Promise<wire.DataSourceListAnswer> {
     return this.#send({ method: 'GET', path: '/api/data_sources', query }, options)
   }
@@ -135,7 +144,7 @@ export class UserGroupService {
     })
   }
 
-  /** By its id or its provided_id, like the two below. */
+  /** One data source by its id or its provided_id, without its connection. */
   getDataSource(id: string, options?: CallOptions): Promise<wire.DataSourceGetAnswer> {
     return this.#send(
       { method: 'GET', path: '/api/data_sources', id, isAnswer: ({ data_source }) => isCalled(id, data_source) },
@@ -143,6 +152,7 @@ export class UserGroupService {
     )
   }
 
+  /** Changes a data source, found by its id or its provided_id: only what is given. */
   async updateDataSource(
     id: string,
     change: wire.DataSourcePatch,
@@ -162,6 +172,7 @@ export class UserGroupService {
     return this.#send(await renaming(call, read, ({ data_source }) => data_source), { signal })
   }
 
+  /** Deletes a data source that no user group is mapped to, by its id or its provided_id. */
   async deleteDataSource(id: string, { signal }: CallOptions = {}): Promise<wire.DataSourceDeleteAnswer> {
     return this.#send(
       deletion('/api/data_sources', id, () => this.getDataSource(id, { signal })),
@@ -174,6 +185,7 @@ export class UserGroupService {
     return this.#send(creation('/api/api_tokens', request, 'listApiTokens'), options)
   }
 
+  /** One page of the API tokens of the team that are not revoked, newest last; never a secret. */
   listApiTokens(query?: wire.ApiTokenListQuery, options?: CallOptions): Promise<wire.ApiTokenListAnswer> {
     return this.#send({ method: 'GET', path: '/api/api_tokens', query }, options)
   }
@@ -186,6 +198,7 @@ export class UserGroupService {
     })
   }
 
+  /** Revokes an API token, be it the one of this client; the last one with the scope admin stays. */
   async revokeApiToken(id: number, options?: CallOptions): Promise<wire.ApiTokenRevokeAnswer> {
     return this.#send(revocation('/api/api_tokens', id), options)
   }
@@ -194,10 +207,12 @@ export class UserGroupService {
     return this.#send({ method: 'GET', path: '/api/team' }, options)
   }
 
+  /** Changes the settings of the team: only what is given. */
   updateTeam(change: wire.TeamPatch, options?: CallOptions): Promise<wire.TeamUpdateAnswer> {
     return this.#send({ method: 'PATCH', path: '/api/team', body: change, advice: repeatable }, options)
   }
 
+  /** One page of the audit trail: who did what to which thing, when. A page of a search may be empty. */
   listEvents(query?: wire.EventListQuery, options?: CallOptions): Promise<wire.EventListAnswer> {
     return this.#send({ method: 'GET', path: '/api/events', query }, options)
   }
@@ -210,6 +225,7 @@ export class UserGroupService {
     })
   }
 
+  /** The process is alive. */
   healthz(options?: CallOptions): Promise<wire.HealthAliveAnswer> {
     return this.#ask({ method: 'GET', path: '/healthz' }, options)
   }
