@@ -66,12 +66,17 @@ const beforeSending = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
+  // What answers the handshake is not TLS. Behind it Node has no such name: garbage there is a connection that closed.
+  'ERR_SSL_WRONG_VERSION_NUMBER',
   'ConnectionRefused',
 ])
 /** Their names for a certificate that is not to be trusted: nothing is sent behind that. */
 const badCertificate = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/
-/** Deno says it in words only. */
-const beforeSendingInWords = /client error \(Connect\)/
+/**
+ * Deno says it in words only, and so does Node where the handshake is broken off. Bun's "The TLS handshake failed" is no
+ * proof: it says so of what comes behind a request too.
+ */
+const beforeSendingInWords = /client error \(Connect\)|before secure TLS connection was established/
 
 function neverArrived(error: unknown): boolean {
   const { cause } = (error ?? {}) as { cause?: unknown }

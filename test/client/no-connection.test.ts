@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -55,6 +55,21 @@ describe('the client, when there is no connection to the service', () => {
     for (const errors of [[broken], [unreachable, broken], []])
       assert.equal(await codeOfCreation(new AggregateError(errors)), 'answer_lost')
     assert.equal(await codeOfCreation(broken), 'answer_lost')
+    // Bun's words for garbage behind a request, too.
+    const handshake = Object.assign(new Error('EPROTO: The TLS handshake failed.'), { code: 'EPROTO' })
+    assert.equal(await codeOfCreation(handshake), 'answer_lost')
+  })
+
+  it('says so when the service does not speak TLS: nothing was sent', async (t) => {
+    const answering = (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
+    for (const react of [answering, (socket: Socket) => socket.destroy()]) {
+      const server = createPlainServer((socket) => socket.once('data', () => react(socket))).listen(0, '127.0.0.1')
+      t.after(() => server.close())
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const { code } = await failure(clientOf(`https://127.0.0.1:${port}`, { retries: 0 }).createSchema({}))
+      assert.equal(code, 'connection_failed')
+    }
   })
 
   it('says so when its certificate is not to be trusted', { skip: lacksOpenssl() ?? false }, async (t) => {
