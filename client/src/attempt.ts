@@ -8,7 +8,7 @@ import type { PreparedRequest } from './prepare.ts'
 /** Sends a request once. Fails only when the caller's signal ends it; everything else is an outcome. */
 export async function attempt(
   { fetch, timeoutMs }: Connection,
-  { url, init }: PreparedRequest,
+  { url, init, mayBeSentAgain }: PreparedRequest,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   signal?.throwIfAborted()
@@ -25,7 +25,8 @@ export async function attempt(
   } catch (reason) {
     signal?.throwIfAborted()
     if (isOverdue) return { kind: 'lost', error: timedOut(timeoutMs, told(reason)) }
-    return { kind: neverArrived(reason) ? 'refused' : 'lost', error: connectionFailed(told(reason)) }
+    const isUnsent = !mayBeSentAgain && neverArrived(reason)
+    return { kind: isUnsent ? 'refused' : 'lost', error: connectionFailed(told(reason)) }
   } finally {
     clearTimeout(timer)
     forget()

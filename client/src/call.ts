@@ -8,9 +8,10 @@ export interface Request {
   id?: string | undefined
   query?: object | undefined
   body?: object | undefined
-  /** A second one would not do the same as the first: the run time must not send it twice by itself. */
-  isOnce?: true | undefined
-  /** For what changes something: what to do when nobody knows whether it was done. */
+  /**
+   * For what changes something: what to do when nobody knows whether it was done. The run time must not send such a
+   * request twice by itself: a second one might not do the same, or hide that there was a first.
+   */
   advice?: string | undefined
 }
 
@@ -41,7 +42,6 @@ export function creation<Answer>(path: string, body: object, list: string): Call
     method: 'POST',
     path,
     body,
-    isOnce: true,
     neverAfter: notKnown,
     advice: `It may have been created: ask ${list} before you repeat.`,
   }
@@ -53,7 +53,6 @@ export function deletion(path: string, id: string, look: () => Promise<unknown>)
     method: 'DELETE',
     path,
     id,
-    isOnce: true,
     neverAfter: notKnown,
     advice: 'It may have been deleted, and its id given to another: look at what has it before you repeat.',
     wasDone: () => look().then(() => undefined, doneIfMissing),
@@ -69,7 +68,6 @@ export function revocation(path: string, id: number): Call<{ success: 1 }> {
     method: 'DELETE',
     path,
     id: String(id),
-    isOnce: true,
     advice: 'It may have been revoked: ask listApiTokens.',
     wasDone: doneIfMissing,
   }

@@ -8,6 +8,8 @@ export interface PreparedRequest {
   url: string
   /** Made anew for each attempt: a stream can be read once. */
   init(): Omit<FetchInit, 'signal'>
+  /** The run time may have sent it before, on a connection that broke: that there is none now does not prove it was not. */
+  mayBeSentAgain: boolean
 }
 
 export function prepare({ baseUrl, authorization }: Connection, request: Request): PreparedRequest {
@@ -15,18 +17,27 @@ export function prepare({ baseUrl, authorization }: Connection, request: Request
   const headers = { authorization, accept: 'application/json' }
   // Followed, a redirect would turn a POST into a GET and drop its body.
   const init = { method: request.method, headers, redirect: 'manual' } as const
-  // Bun sends a request without a body again by itself when its connection breaks, unless that is a new one.
-  if (!('body' in request)) return { url, init: () => (request.isOnce ? { ...init, keepalive: false } : init) }
+  const isChange = request.advice !== undefined
+  if (!('body' in request)) {
+    // Bun sends a request without a body again by itself when its connection breaks, unless that is a new one.
+    const once = isChange ? ({ ...init, keepalive: false } as const) : init
+    return { url, init: () => once, mayBeSentAgain: isChange && isDeno() }
+  }
   const withBody = { ...init, headers: { ...headers, 'content-type': 'application/json' } }
   const text = bodyText(request.body)
-  return { url, init: () => ({ ...withBody, ...(request.isOnce ? sentOnce(text) : { body: text }) }) }
+  const body = () => (isChange ? sentOnce(text) : { body: text })
+  return { url, init: () => ({ ...withBody, ...body() }), mayBeSentAgain: false }
 }
 
 /** Deno sends a request again by itself when its connection breaks, unless the body is a stream: it stands for the text. */
 function sentOnce(text: string): Pick<FetchInit, 'body'> {
-  if (!('Deno' in globalThis)) return { body: text }
+  if (!isDeno()) return { body: text }
   const stream: RequestInit & { duplex: 'half' } = { body: new Blob([text]).stream(), duplex: 'half' }
   return stream as { body: string }
+}
+
+function isDeno(): boolean {
+  return 'Deno' in globalThis
 }
 
 /** `/api/schemas` and the id `a/b` make `/api/schemas/a%2Fb`. */

@@ -20,7 +20,6 @@ export async function renaming<Answer>(
   const { created_at } = thingOf(await read(id))
   return {
     ...call,
-    isOnce: true,
     advice: 'It may have been changed: look at it by its new id, and by its old one, before you repeat.',
     wasDone: async (error) => {
       if (!isMissing(error)) return undefined

@@ -33,7 +33,6 @@ export async function rotate(
     method: 'POST',
     path: '/api/user',
     body: { current_token: currentToken, grace_seconds },
-    isOnce: true,
     isAnswer: ({ user_group }) =>
       typeof user_group?.token === 'string' && (provided_id === undefined || user_group.provided_id === provided_id),
   }

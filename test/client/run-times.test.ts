@@ -8,6 +8,7 @@ import { closedPort, runningOnSqlite } from './client.ts'
 import { projectWithClient } from './packed-client.ts'
 import { readmeExamples } from './readme-examples.ts'
 import { runOn, runTimes } from './run-times.ts'
+import { vanishing } from './vanishing.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
@@ -62,11 +63,12 @@ describe('the client, built and installed', () => {
       const closed = `http://127.0.0.1:${await closedPort()}`
       const proxies = new Map<string, FaultyProxy>()
       for (const [name, plan] of Object.entries(faults)) proxies.set(name, await faultyProxy(t, service.url, plan))
+      const gone = [await vanishing(t), await vanishing(t), await vanishing(t)]
       const urls = [...proxies].map(([name, { url }]) => [name, url])
       await runOn(runTime, join(project, 'scenario.js'), {
         USER_GROUP_SERVICE_URL: service.url,
         UGS_API_TOKEN: testApiToken,
-        PROXIES: JSON.stringify({ ...Object.fromEntries(urls), closed }),
+        PROXIES: JSON.stringify({ ...Object.fromEntries(urls), closed, gone }),
       })
       // Nor does the run time send them a second time behind the client's back, but for Deno and a DELETE.
       const sent = Object.fromEntries([...proxies].map(([name, { seen }]) => [name, seen]))

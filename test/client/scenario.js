@@ -5,7 +5,7 @@ import { UserGroupService, UserGroupServiceError } from 'user-group-service-clie
 
 const { USER_GROUP_SERVICE_URL, UGS_API_TOKEN, PROXIES } = process.env
 const { lost, lostRotation, lostCreation, lostRenaming, lostDeletion, ...others } = JSON.parse(PROXIES)
-const { hung, hungAgain, refused, limited, cut, redirected, closed } = others
+const { hung, hungAgain, refused, limited, cut, redirected, closed, gone } = others
 
 function clientOf(baseUrl, settings = {}) {
   return new UserGroupService({ baseUrl, apiToken: UGS_API_TOKEN, ...settings })
@@ -50,6 +50,18 @@ assert.equal((await clientOf(limited).createApiToken({ name: 'ci', scopes: ['ver
 assert.equal(await failure(clientOf(redirected).getTeam()), 'unexpected_answer')
 assert.equal(await failure(clientOf(closed, { retries: 1 }).getTeam()), 'connection_failed')
 assert.equal(await failure(clientOf(closed, { retries: 1 }).createSchema({})), 'connection_failed')
+
+// Deno would find no connection when it sends them again, and say so as if nothing had been sent at all.
+const changes = [
+  (client) => client.updateTeam({ name: 'Renamed' }),
+  (client) => client.getOrCreate({ user_group_id: 'new' }),
+  (client) => client.deleteUserGroup('acme'),
+]
+for (const [index, change] of changes.entries()) {
+  const client = clientOf(gone[index], { retries: 0 })
+  await client.getTeam()
+  assert.equal(await failure(change(client)), 'answer_lost')
+}
 
 const leaving = new AbortController()
 const reason = new Error('the user left')
