@@ -18,7 +18,7 @@ export class UserGroupService {
   }
 
   /**
-   * Looks a user group up, or creates it. One that is there stays as it is. After a lost answer, new_user_group is false
+   * Looks up a user group, or creates it. An existing one is not changed. After a lost answer, new_user_group is false
    * for one that it created itself.
    */
   async getOrCreate(request: wire.GetOrCreateRequest, options?: CallOptions): Promise<wire.UserGroupGetOrCreateAnswer> {
@@ -42,7 +42,7 @@ export class UserGroupService {
     return this.#send({ method: 'POST', path: '/api/verify', body: { token }, isAnswer: isVerification }, options)
   }
 
-  /** One page of the user groups, newest last; never a token. */
+  /** One page of the user groups, oldest first, without their tokens. */
   listUserGroups(query?: wire.UserGroupListQuery, options?: CallOptions): Promise<wire.UserGroupListAnswer> {
     return this.#send({ method: 'GET', path: '/api/user_groups', query }, options)
   }
@@ -101,12 +101,12 @@ export class UserGroupService {
     return this.#send(creation('/api/schemas', request, 'listSchemas'), options)
   }
 
-  /** One page of the schemas of the team, newest last. */
+  /** One page of the schemas of the team, oldest first. */
   listSchemas(query?: wire.SchemaListQuery, options?: CallOptions): Promise<wire.SchemaListAnswer> {
     return this.#send({ method: 'GET', path: '/api/schemas', query }, options)
   }
 
-  /** All schemas of the team, newest last. */
+  /** All schemas of the team, oldest first. */
   schemas({ cursor, ...query }: wire.SchemaListQuery = {}, { signal }: CallOptions = {}) {
     return pages(cursor, async (next) => {
       const page = await this.listSchemas({ limit: 200, ...query, cursor: next }, { signal })
@@ -131,12 +131,12 @@ export class UserGroupService {
     return this.#send(creation('/api/data_sources', request, 'listDataSources'), options)
   }
 
-  /** One page of the data sources of the team, newest last, without their connections. */
+  /** One page of the data sources of the team, oldest first, without their connections. */
   listDataSources(query?: wire.DataSourceListQuery, options?: CallOptions): Promise<wire.DataSourceListAnswer> {
     return this.#send({ method: 'GET', path: '/api/data_sources', query }, options)
   }
 
-  /** All data sources of the team, newest last. */
+  /** All data sources of the team, oldest first. */
   dataSources({ cursor, ...query }: wire.DataSourceListQuery = {}, { signal }: CallOptions = {}) {
     return pages(cursor, async (next) => {
       const page = await this.listDataSources({ limit: 200, ...query, cursor: next }, { signal })
@@ -185,12 +185,12 @@ export class UserGroupService {
     return this.#send(creation('/api/api_tokens', request, 'listApiTokens'), options)
   }
 
-  /** One page of the API tokens of the team that are not revoked, newest last; never a secret. */
+  /** One page of the API tokens of the team that are not revoked, oldest first, without their secrets. */
   listApiTokens(query?: wire.ApiTokenListQuery, options?: CallOptions): Promise<wire.ApiTokenListAnswer> {
     return this.#send({ method: 'GET', path: '/api/api_tokens', query }, options)
   }
 
-  /** All API tokens of the team that are not revoked, newest last. */
+  /** All API tokens of the team that are not revoked, oldest first. */
   apiTokens({ cursor, ...query }: wire.ApiTokenListQuery = {}, { signal }: CallOptions = {}) {
     return pages(cursor, async (next) => {
       const page = await this.listApiTokens({ limit: 200, ...query, cursor: next }, { signal })
