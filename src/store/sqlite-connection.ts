@@ -6,6 +6,8 @@ import { isBusy } from './sqlite-errors.ts'
 import { refuseForeign } from './sqlite-fitness.ts'
 
 export const patience = 5_000
+/** Bytes, several times what the log takes by itself: it grows as long as somebody reads an old state of the database. */
+const keptOfLog = 32 * 2 ** 20
 
 /** The one connection of this process. Whatever it is asked is done before it returns. */
 export class SqliteConnection {
@@ -68,6 +70,7 @@ export function connect(path: string): DatabaseSync {
     }
   }
   connection.exec('pragma synchronous = full')
+  connection.exec(`pragma journal_size_limit = ${keptOfLog}`)
   connection.exec('pragma cache_size = -8000')
   connection.prepare('select count(*) from sqlite_schema').get()
   return connection

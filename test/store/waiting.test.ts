@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
@@ -39,6 +41,26 @@ describe('while another process writes to a SQLite database', () => {
   })
 
   it('what must be alone waits too', () => meanwhile(() => on.service.store.teams.create('Another', noon)))
+})
+
+describe('while somebody reads an old state of a SQLite database', () => {
+  const on = storeOn(sqlite)
+
+  it('its log grows, and gives its room back behind that', async () => {
+    const team = await on.newTeam()
+    const path = sqlitePath(on.database.environment)
+    const sizeOfLog = () => statSync(`${path}-wal`).size / 2 ** 20
+    const reader = new DatabaseSync(path, { readOnly: true })
+    reader.exec('begin')
+    reader.prepare('select count(*) from user_group').get()
+    const properties = JSON.stringify({ large: 'x'.repeat(60_000) })
+    for (let made = 0; sizeOfLog() < 40; made += 100)
+      await Promise.all(times(100, (index) => team.make(`group ${made + index}`, { properties })))
+    reader.close()
+    // One to bring what is in the log into the file, and one to begin it anew.
+    for (const id of ['one', 'other']) await team.make(id)
+    assert.ok(sizeOfLog() <= 32, `${sizeOfLog()} MB`)
+  })
 })
 
 describe('while another transaction holds a user group on PostgreSQL', () => {
