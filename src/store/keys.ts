@@ -1,24 +1,37 @@
 import type { Sealed } from '../tokens/key-ring.ts'
-import type { SealPurpose } from '../tokens/tokens.ts'
+import { type SealPurpose, sealPurposes } from '../tokens/tokens.ts'
 import { type Database, run, type Statement, sql, type Work } from './database.ts'
 import type { KeyStore, Resealed, SealedRow } from './store.ts'
 
 const masterKeys = sql<[id: string, lookupKey: Uint8Array]>`select id, lookup_key from master_key`
 const insertMasterKey = sql`insert into master_key (id, lookup_key, created_at) values ($1, $2, $3)`
 
-const countByOthers = sql<[count: number]>`
-  select (select count(*) from user_group where token_key <> $1)
-    + (select count(*) from data_source where connection_key <> $1)`
+const beforeAll: Record<SealPurpose, number | string> = { 'user_group.token': 0, 'data_source.connection': '' }
+
+/** Looked at by one statement: of millions, all would take longer than one may. */
+const stretch = 10_000
+
+const endOfStretch: Record<SealPurpose, Statement<[last: number | string | null]>> = {
+  'user_group.token': sql`
+    select max(id) from (select id from user_group where id > $1 order by id limit $2) as stretch`,
+  'data_source.connection': sql`
+    select max(id) from (select id from data_source where id > $1 order by id limit $2) as stretch`,
+}
+
+const countByOthers: Record<SealPurpose, Statement<[count: number]>> = {
+  'user_group.token': sql`select count(*) from user_group where id > $2 and id <= $3 and token_key <> $1`,
+  'data_source.connection': sql`select count(*) from data_source where id > $2 and id <= $3 and connection_key <> $1`,
+}
 
 type SealedColumns = [id: number | string, teamId: number, keyId: string, sealed: Uint8Array]
 
 const byOthers: Record<SealPurpose, Statement<SealedColumns>> = {
   'user_group.token': sql`
     select id, team_id, token_key, token_sealed from user_group
-    where id > $2 and token_key <> $1 order by id limit $3`,
+    where id > $2 and id <= $3 and token_key <> $1 order by id limit $4`,
   'data_source.connection': sql`
     select id, team_id, connection_key, connection_sealed from data_source
-    where id > $2 and connection_key <> $1 order by id limit $3`,
+    where id > $2 and id <= $3 and connection_key <> $1 order by id limit $4`,
 }
 
 // In the order in which rotations that share a transaction lock theirs: else each might wait for the other.
@@ -62,8 +75,13 @@ export class MasterKeyStore implements KeyStore {
   }
 
   async countSealedByOthers(keyId: string): Promise<number> {
-    const [row] = await this.#database.read(countByOthers, keyId)
-    return row?.[0] ?? 0
+    let count = 0
+    for (const purpose of sealPurposes)
+      for await (const [from, to] of this.#stretches(purpose, beforeAll[purpose])) {
+        const [row] = await this.#database.read(countByOthers[purpose], keyId, from, to)
+        count += row?.[0] ?? 0
+      }
+    return count
   }
 
   async sealedByOthers(
@@ -72,8 +90,21 @@ export class MasterKeyStore implements KeyStore {
     after: number | string,
     limit: number,
   ): Promise<SealedRow[]> {
-    const rows = await this.#database.read(byOthers[purpose], keyId, after, limit)
-    return rows.map(([id, teamId, keyId, bytes]) => ({ purpose, teamId, id, sealed: { keyId, bytes } }))
+    for await (const [from, to] of this.#stretches(purpose, after)) {
+      const rows = await this.#database.read(byOthers[purpose], keyId, from, to, limit)
+      if (rows.length > 0)
+        return rows.map(([id, teamId, keyId, bytes]) => ({ purpose, teamId, id, sealed: { keyId, bytes } }))
+    }
+    return []
+  }
+
+  async *#stretches(purpose: SealPurpose, after: number | string) {
+    for (let from = after; ; ) {
+      const [[to] = [null]] = await this.#database.read(endOfStretch[purpose], from, stretch)
+      if (to === null) return
+      yield [from, to] as const
+      from = to
+    }
   }
 
   reseal(rows: readonly Resealed[]): Promise<number> {

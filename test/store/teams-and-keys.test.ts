@@ -9,6 +9,8 @@ import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { noon, storeOn, type TestTeam, teamOn } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
+const [, postgres = assert.fail()] = engines
+
 for (const engine of engines)
   describe(`teams in ${engine.name}`, () => {
     const on = storeOn(engine)
@@ -215,3 +217,45 @@ for (const engine of engines)
       assert.deepEqual((await resealedRows(service)).map(sealed), rows.map(sealed))
     })
   })
+
+/** Whatever the table holds, a statement that has looked at more than so many rows of it fails. */
+const failBeyond = 10_000
+const lookAtFew = [
+  // Said to cost next to nothing, it is called before a row is looked at in any other way.
+  `create function looked() returns boolean language plpgsql cost 0.0001 as $$ begin
+    if current_setting('test.statement', true) is distinct from statement_timestamp()::text then
+      perform set_config('test.statement', statement_timestamp()::text, false), set_config('test.looked', '0', false);
+    end if;
+    perform set_config('test.looked', (current_setting('test.looked')::int + 1)::text, false);
+    if current_setting('test.looked')::int > ${failBeyond} then raise 'too many rows'; end if;
+    return true;
+  end $$`,
+  'alter table user_group rename to every_user_group',
+  'analyze every_user_group',
+  'create view user_group as select * from every_user_group where looked()',
+]
+
+describe('many user groups in PostgreSQL', () => {
+  const on = storeOn(postgres)
+
+  it('are counted, and searched for what is sealed under old keys, by statements that look at a part of them each', async () => {
+    const { store, tokens } = on.service
+    const team = await on.newTeam()
+    await team.make('acme')
+    await store.keys.register(() => ({ keyId: 'old', bytes: randomBytes(60) }), noon)
+    await on.sql(`
+      insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
+        updated_at, mapping, properties)
+      select n, team_id, n, n, sha256(n::text::bytea), token_sealed, case n when 12000 then 'old' else token_key end, 0,
+        created_at, updated_at, '{}', '{}'
+      from user_group, generate_series(1, 12000) n`)
+    for (const statement of lookAtFew) await on.sql(statement)
+    assert.equal(await team.userGroups.count(), 12_001)
+    assert.equal(await store.keys.countSealedByOthers(tokens.newestKeyId), 1)
+    const left = await store.keys.sealedByOthers('user_group.token', tokens.newestKeyId, 0, 10)
+    assert.deepEqual(
+      left.map(({ id }) => id),
+      [12_000],
+    )
+  })
+})
