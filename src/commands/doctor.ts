@@ -62,7 +62,11 @@ async function examine(): Promise<Finding[]> {
   const config = await check('settings', examineSettings)
   if (config === undefined) return findings
   const store = await check('database', () => examineDatabase(config))
-  if (store === undefined) return findings
+  if (store === undefined) {
+    const isToBeMade = findings.every(({ ok }) => ok)
+    if (isToBeMade && !isMadeWithDatabase(config.masterKey)) await check('keys', async () => examineFirstKey(config))
+    return findings
+  }
   try {
     await check('keys', () => examineKeys(config, store))
     await check('api tokens', () => examineApiTokens(store))
@@ -144,18 +148,33 @@ function refuseFull(folder: string): void {
 
 /** The first start makes both: where the key is left alone, a start would begin anew. */
 function refuseLoss(path: string, masterKey: MasterKeySource): void {
-  if (masterKey.kind === 'file' && masterKey.besideDatabase !== undefined && existsSync(masterKey.path))
+  if (isMadeWithDatabase(masterKey) && existsSync(masterKey.path))
     throw new OperatorError(
       `There is a master key, ${masterKey.path}, but no database at ${path}.`,
       'Restore a backup with ugs restore, or check DATABASE_URL. If there never was one, a start makes it.',
     )
 }
 
+function isMadeWithDatabase(source: MasterKeySource): source is MasterKeySource & { kind: 'file' } {
+  return source.kind === 'file' && source.besideDatabase !== undefined
+}
+
+/** The first start makes the database, and not a key that the settings name. */
+function examineFirstKey({ masterKey }: Config) {
+  const { newestId } = loadKeyRing(masterKey)
+  refuseReadableByOthers(masterKey)
+  return { finding: `Master key ${newestId} can be used.` }
+}
+
+function refuseReadableByOthers(source: MasterKeySource): void {
+  if (source.kind === 'file' && (statSync(source.path).mode & 0o077) !== 0)
+    throw new OperatorError(`Others on this machine may read ${source.path}.`, `Run: chmod 600 ${source.path}`)
+}
+
 async function examineKeys({ masterKey }: Config, store: Store) {
   const ring = loadKeyRing(masterKey)
   await proveKeys(ring, store.keys)
-  if (masterKey.kind === 'file' && (statSync(masterKey.path).mode & 0o077) !== 0)
-    throw new OperatorError(`Others on this machine may read ${masterKey.path}.`, `Run: chmod 600 ${masterKey.path}`)
+  refuseReadableByOthers(masterKey)
   if (!(await store.keys.all()).has(ring.newestId)) {
     const { message, remedy } = newKey(ring)
     return { finding: message, remedy }

@@ -192,6 +192,13 @@ describe('the ugs commands', () => {
     const folder = empty.database.folder as string
     const examine = () => runCommand({ ...empty.environment, UGS_MASTER_KEY: undefined }, 'doctor')
     assert.equal((await examine()).code, 0)
+    const named = { ...empty.environment, UGS_MASTER_KEY: undefined, UGS_MASTER_KEY_FILE: join(folder, 'nothing.key') }
+    const keyless = await runCommand(named, 'doctor')
+    assert.match(
+      keyless.stdout,
+      /^BAD {2}keys +The master key file .+nothing\.key does not exist\.\n +.*UGS_MASTER_KEY_FILE/m,
+    )
+    assert.equal(keyless.code, 1)
     assert.deepEqual(readdirSync(folder), [])
     writeFileSync(join(folder, 'master.key'), newMasterKey(), { mode: 0o600 })
     const { code, stdout } = await examine()
