@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
 import { copyFile, open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -14,6 +14,7 @@ import type { KeyRing } from '../tokens/key-ring.ts'
 import { proveKeys } from '../unlock.ts'
 import { withDraft } from './draft.ts'
 import { example } from './options.ts'
+import { unreadable } from './secret-input.ts'
 import { print, printJson } from './terminal.ts'
 
 export function addRestoreCommand(program: Command): void {
@@ -51,6 +52,12 @@ ${example('ugs restore /backups/user-groups-2026-11-15.db --force')}`,
 
 function refuseUnfit(copy: string): void {
   if (!existsSync(copy)) throw new OperatorError(`There is no file ${copy}.`, 'Check the name of the copy.')
+  if (statSync(copy).isDirectory()) throw new OperatorError(`${copy} is a folder.`, 'Name the copy in it.')
+  try {
+    accessSync(copy, constants.R_OK)
+  } catch (error) {
+    throw unreadable(copy, error)
+  }
   if (existsSync(`${copy}-wal`))
     throw new OperatorError(
       `A part of ${copy} is in ${copy}-wal: a database that is open, or was not copied by ugs backup.`,

@@ -60,7 +60,7 @@ describe('a SQLite database that is read-only', { skip: !canRun }, () => {
     assertRefusal(ended, /readonly database/, /Make the file .+ writable/)
   })
 
-  it('is copied by a backup all the same, unless a log is beside it, and then the backup names it', async (t) => {
+  it('is copied by a backup all the same, unless a log is beside it, and then the backup names it, as a restore does a copy that it may not read', async (t) => {
     const { environment, folder, path } = await startedOnce(t)
     const elsewhere = mkdtempSync(join(tmpdir(), 'ugs-copies-'))
     t.after(() => rmSync(elsewhere, { recursive: true }))
@@ -72,6 +72,9 @@ describe('a SQLite database that is read-only', { skip: !canRun }, () => {
     assert.equal(made.code, 0, made.stderr)
     const copied = await rawSql({ DATABASE_URL: `sqlite:${elsewhere}/copy.db` }, 'select provided_id from user_group')
     assert.deepEqual(copied.map(Object.values), [['acme']])
+    chmodSync(join(elsewhere, 'copy.db'), 0)
+    const restored = await startUnder(asOwner, environment, 'restore', join(elsewhere, 'copy.db'), '--force').ended
+    assertRefusal(restored, /copy\.db cannot be read: EACCES/, /permissions/)
     chmodSync(folder, 0o755)
     writeFileSync(`${path}-wal`, 'changes')
     chmodSync(folder, 0o555)

@@ -187,6 +187,7 @@ describe('ugs restore', () => {
     await rawSql({ DATABASE_URL: `sqlite:${foreign}` }, 'create table theirs (id integer)')
     assertRefusal(await restore(foreign, elsewhere), /foreign\.db is no database of this service/, /name of the copy/)
     assertRefusal(await restore(join(folder, 'nothing.db'), elsewhere), /There is no file .*nothing\.db/, /name/)
+    assertRefusal(await restore(folder, elsewhere), / is a folder/, /Name the copy/)
     const premises = await Premises.open(t, postgres)
     assertRefusal(await restore(copy, premises.environment), /SQLite databases/, /pg_restore/)
   })
