@@ -125,7 +125,7 @@ const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Envi
       ['0', (config) => config.metricsPort, 0],
       ['9100', (config) => config.metricsPort, 9100],
     ],
-    bad: ['65536', '-1', 'off', 'true'],
+    bad: ['65536', '-1', 'off', 'true', '8080'],
   },
   UGS_EVENT_RETENTION_DAYS: {
     good: [

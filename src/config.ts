@@ -121,6 +121,8 @@ export function readConfig(environment: Environment): Config {
     problems.push(
       'UGS_MASTER_KEY: required with PostgreSQL; make one with: node -p "crypto.randomBytes(32).toString(\'base64\')"',
     )
+  if (config.metricsPort !== 0 && config.metricsPort === config.port)
+    problems.push(`UGS_METRICS_PORT: ${config.port} is the port of the service already`)
   problems.push(...unknownSettings(environment))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
