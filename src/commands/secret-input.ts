@@ -6,10 +6,13 @@ import { say } from './terminal.ts'
 
 const limit = 256 * 1024
 
-/** A token, from a file or standard input and never from an argument, which every user of the machine can read. */
+/**
+ * A token, from a file or standard input and never from an argument, which every user of the machine can read. No token
+ * has blanks in it: with one that was copied along, a token that has leaked would seem to be nobody's.
+ */
 export async function readToken(file = '-'): Promise<string> {
   const isTyped = file === '-' && process.stdin.isTTY
-  const token = isTyped ? await askSecretly('Token: ') : (await readSecret(file)).replace(/\r?\n$/, '')
+  const token = (isTyped ? await askSecretly('Token: ') : await readSecret(file)).trim()
   if (token === '')
     throw new OperatorError('There is no token in the input.', 'Pipe it in, or name a file with --token-file.')
   return token
