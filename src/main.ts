@@ -1,4 +1,6 @@
 import './first-tick.ts'
+import { isUtf8 } from 'node:buffer'
+import { existsSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addApiTokenCommands } from './commands/api-token.ts'
 import { addBackupCommand } from './commands/backup.ts'
@@ -44,6 +46,7 @@ addRestoreCommand(program)
 addDoctorCommand(program)
 addHelpCommand(program)
 
+refuseOtherEncodings()
 try {
   await program.parseAsync()
 } catch (error) {
@@ -54,4 +57,12 @@ try {
 /** An id of the operator's own database may begin with a dash. */
 function hintAt(complaint: string): string {
   return /unknown option '-[^-]/.test(complaint) ? '(an id that begins with a dash goes behind --, last of all)\n' : ''
+}
+
+/** Node puts U+FFFD in the place of what is no UTF-8: in Latin-1, Müller and Möller would be one user group. */
+function refuseOtherEncodings(): void {
+  if (!process.argv.some((argument) => argument.includes('\ufffd'))) return
+  // Only Linux shows what was given. Elsewhere it counts as an id that has such a character itself.
+  const given = '/proc/self/cmdline'
+  if (existsSync(given) && !isUtf8(readFileSync(given))) program.error('error: an argument is not text in UTF-8')
 }

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { type Ended, runCommand, startOnFullDisk } from '../support/command.ts'
+import { type Ended, runCommand, startOnFullDisk, startUnder } from '../support/command.ts'
 import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
 import { rawSql, sqlitePath } from '../support/raw-database.ts'
@@ -12,6 +12,7 @@ import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 import { type Environment, spawnUgs, testApiToken } from '../support/service-process.ts'
 
 const sqlite = engines[0] as Engine
+const onlyLinuxTells = { skip: process.platform !== 'linux' }
 
 for (const engine of engines)
   describe(`the ugs commands for teams and API tokens on ${engine.name}`, () => {
@@ -162,6 +163,13 @@ describe('the ugs commands', () => {
       stdout,
       /^BAD {2}settings {3}The service cannot listen on 192\.0\.2\.1 \(EADDRNOTAVAIL\)\.\n +Set HOST to/,
     )
+  })
+
+  it('refuse what is not in UTF-8, which Node would make the same id of as of another', onlyLinuxTells, async () => {
+    const inLatin1 = ['sh', '-c', 'exec "$0" "$@" "$(printf \'M\\374ller\')"']
+    const { code, stdout, stderr } = await startUnder(inLatin1, {}, 'user-group', 'create').ended
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
+    assert.match(stderr, /^error: an argument is not text in UTF-8/)
   })
 
   it('end quietly when their reader has seen enough', async (t) => {
