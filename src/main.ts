@@ -23,6 +23,9 @@ import { version } from './version.ts'
 process.umask(0o077)
 // A diagnostic report, where the operator has Node write them, would hold the settings, secrets among them.
 process.report.excludeEnv = true
+// At this signal, by which others have their logs reopened, Node opens a debugger to every user of the machine: it shows
+// the master key.
+process.on('SIGUSR1', () => {})
 // What we say may go to a full disk, or to nobody.
 process.stderr.on('error', () => {})
 

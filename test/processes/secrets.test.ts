@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { formsOf, sightings } from '../support/canaries.ts'
 import { CarelessCaller } from '../support/careless-caller.ts'
 import { Carelessness, canary } from '../support/carelessness.ts'
@@ -60,6 +61,13 @@ for (const engine of engines)
       assert.deepEqual(sightings(careless.secrets, list.text), [])
       const doctor = await runCommand(premises.environment, 'doctor')
       assert.deepEqual(sightings(careless.all, doctor.stdout + doctor.stderr), [])
+    })
+
+    it('in a debugger, which Node opens to the whole machine at a signal', async () => {
+      service.process.kill('SIGUSR1')
+      await pause(300)
+      assert.equal((await caller.call('GET', '/healthz')).status, 200)
+      assert.doesNotMatch(service.output().stderr, /debugger|inspector/i)
     })
 
     it('in the database, its files or a backup', async () => {
