@@ -105,6 +105,8 @@ export function supervise(count: number, log: Logger): Supervision {
     collectMetrics,
     async stop() {
       stopping = true
+      // Before all have stopped it is a second signal that ends this process: none of them is to go on without it.
+      process.once('exit', endAll)
       const exits = alive().map((worker) => once(worker, 'exit'))
       for (const worker of alive()) {
         if (ready.has(worker.id)) send(worker, { kind: 'stop' })
@@ -120,8 +122,12 @@ export function supervise(count: number, log: Logger): Supervision {
 function giveUp(error?: OperatorError): never {
   if (error !== undefined) say(explain(error))
   // One that is left alone as it starts complains of that with a stack.
-  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
+  endAll()
   process.exit(1)
+}
+
+function endAll(): void {
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
 }
 
 function endedBy(signal: string): OperatorError {

@@ -68,8 +68,10 @@ describe('stopping the service', { concurrency: 2 }, () => {
         assert.equal(await stopped, 0)
       })
 
-      it('exits at once on a second signal', async (t) => {
-        const service = await (await Premises.open(t, engine)).start()
+      // What the engine is makes no difference here.
+      const workers = engine === engines[0] ? '2' : '1'
+      it(`exits at once on a second signal, with ${workers} worker(s)`, async (t) => {
+        const service = await (await Premises.open(t, engine, { UGS_WORKERS: workers })).start()
         const upload = await SlowUpload.begin(service.url, 'acme')
         const stopped = service.stop('SIGTERM')
         await eventually('it has begun to stop', () => isRefused(service.url))
@@ -77,8 +79,8 @@ describe('stopping the service', { concurrency: 2 }, () => {
         const again = performance.now()
         service.process.kill('SIGTERM')
         assert.equal(await stopped, 1, 'an upload was dropped: that is no clean exit')
-        assert.ok(performance.now() - again < 3_000, `it took ${performance.now() - again} ms`)
         await assert.rejects(upload.answer)
+        assert.ok(performance.now() - again < 3_000, `it took ${performance.now() - again} ms`)
       })
     })
 })
