@@ -2,8 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { OneByOne } from './one-by-one.ts'
 
 const bodyLimit = 256 * 1024
+
+/** More than requests commonly have. */
+const large = 4 * 1024
+
+/** One of 256 KiB may take a third of a second: whose last bytes come together would hold everybody up for all of them. */
+const largeBodies = new OneByOne<() => void>((pass) => pass())
 
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
@@ -33,11 +40,9 @@ export function readBody(
   })
   request.on('end', () => {
     if (length > bodyLimit) return
-    try {
-      done(parseBody(body?.length === length ? body : body?.subarray(0, length)))
-    } catch (error) {
-      fail(error)
-    }
+    const whole = body?.length === length ? body : body?.subarray(0, length)
+    if (length > large) largeBodies.add(() => passOn(whole, done, fail))
+    else passOn(whole, done, fail)
   })
   // The client went away, or broke its own body off.
   request.on('error', () => fail(new ServiceError('invalid_request')))
@@ -52,6 +57,14 @@ function appended(body: Buffer, length: number, chunk: Buffer): Buffer {
   if (room !== body) body.copy(room, 0, 0, length)
   chunk.copy(room, length)
   return room
+}
+
+function passOn(body: Buffer | undefined, done: (body: unknown) => void, fail: (error: unknown) => void): void {
+  try {
+    done(parseBody(body))
+  } catch (error) {
+    fail(error)
+  }
 }
 
 function parseBody(body: Buffer | undefined): unknown {

@@ -90,6 +90,21 @@ it('a connection that nobody uses is closed after 72 seconds, and not before', a
   assert.equal(isClosed, true)
 })
 
+it('however many large bodies end at once, one with a brief body does not wait for all of them', async (t) => {
+  const served: string[] = []
+  const url = new URL(await serve(t, 'served', { onAnswered: (_, exchange) => served.push(lengthOf(exchange)) }))
+  const lengthOf = (exchange?: Exchange) => exchange?.request.headers['content-length'] ?? ''
+  const clients = Array.from({ length: 21 }, () => connect(Number(url.port), url.hostname).resume())
+  t.after(() => clients.map((client) => client.destroy()))
+  const head = 'POST /any HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: '
+  for (const [index, client] of clients.entries())
+    client.write(index < 20 ? `${head}10000\r\n\r\n${' '.repeat(9_998)}` : `${head}2\r\n\r\n`)
+  await pause(100)
+  for (const client of clients) client.write('{}')
+  await eventually('all are answered', () => served.length === clients.length)
+  assert.ok(served.indexOf('2') < 10, `it was answered as number ${served.indexOf('2') + 1}`)
+})
+
 it('however many ask for something long at once, one who asks for something brief does not wait for all of them', async (t) => {
   const served: string[] = []
   const url = new URL(await serve(t, 'served', { onAnswered: (_, exchange) => served.push(kindOf(exchange)) }))
