@@ -86,10 +86,12 @@ export function createHttpServer(options: ServerOptions): Server {
   const finished = new Together<Finished>(process.nextTick, answerAll, mostInStep)
   const brief = new Arrivals<Exchange>(serveAll, () => underWay.returning)
   const perhapsLarge = new OneByOne<Exchange>((exchange) => serveAll([exchange]))
+  // Whether the process is alive is not asked behind hundreds of lists.
+  const forAnybody = new OneByOne<Exchange>((exchange) => serveAll([exchange]))
   const arrange = (exchange: Exchange) => {
     const { request } = exchange
-    // A list, or a document: rare beside the others.
-    if (!hasBody(request)) perhapsLarge.add(exchange)
+    // A list, or what anybody may ask for: rare beside the others.
+    if (!hasBody(request)) (request.headers.authorization === undefined ? forAnybody : perhapsLarge).add(exchange)
     // What comes in chunks, of one byte perhaps, Node keeps as it comes until it is read.
     else if (request.headers['transfer-encoding'] !== undefined) serveAll([exchange])
     else brief.add(exchange)
