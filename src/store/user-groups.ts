@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
-import type { Soon } from '../soon.ts'
+import { after, type Soon } from '../soon.ts'
 import type { SealedToken } from '../tokens/tokens.ts'
 import type {
   Mapping,
@@ -15,6 +15,7 @@ import type { DataSourceRow } from './data-source-row.ts'
 import { run, type Statement, type TeamDatabase, UniqueViolation, type Work } from './database.ts'
 import { type Actor, fieldsOf, record, waitForStandby } from './events.ts'
 import { addEntries, replaceEntries, resolved } from './mappings.ts'
+import { ownTurn } from './own-turn.ts'
 import type {
   ImportOutcome,
   ImportWish,
@@ -76,18 +77,19 @@ export class UserGroupStore implements UserGroups {
     withSources: Statement<statements.MappedRow>,
   ): Soon<Verified | undefined> {
     const { teamId } = this.#actor
-    if (row[3] === '{}') return verified(teamId, row, [])
+    if (row[3] === '{}') return after(ownTurn(row[3], row[4]), () => verified(teamId, row, []))
     return this.#database.read(withSources, teamId, token).then((rows) => {
       const group = rows.find(([providedId]) => providedId !== null) as statements.VerifiedRow | undefined
       const sources = rows.filter(([, , , , , , id]) => id !== null).map((row) => row.slice(6) as DataSourceRow)
       // It may have been rotated meanwhile.
-      return group ? verified(teamId, group, sources) : this.verify(token)
+      if (group === undefined) return this.verify(token)
+      return after(ownTurn(group[3], group[4]), () => verified(teamId, group, sources))
     })
   }
 
   async get(providedId: string): Promise<UserGroupRecord | undefined> {
     const [row] = await this.#database.read(statements.recordByProvidedId, this.#actor.teamId, providedId)
-    return row && userGroupRecord(this.#actor.teamId, row)
+    return row && this.#record(row)
   }
 
   list(query: ListQuery): Promise<Page<UserGroupRecord>> {
@@ -117,7 +119,7 @@ export class UserGroupStore implements UserGroups {
       .catch((error: unknown) => {
         throw error instanceof UniqueViolation ? idTaken() : error
       })
-    return row && userGroupRecord(teamId, row)
+    return row && this.#record(row)
   }
 
   delete(providedId: string, now: number): Promise<boolean> {
@@ -140,6 +142,11 @@ export class UserGroupStore implements UserGroups {
 
   listWithTokens(query: PageQuery<number>): Promise<Page<UserGroupWithToken>> {
     return listWithTokens(this.#database, this.#actor.teamId, query)
+  }
+
+  async #record(row: statements.RecordRow): Promise<UserGroupRecord> {
+    await ownTurn(row[3], row[4])
+    return userGroupRecord(this.#actor.teamId, row)
   }
 
   #userGroup([id, providedId, name, keyId, sealed]: statements.UserGroupRow): UserGroup {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
 import { noon, storeOn, type TestTeam } from '../support/store.ts'
+import { times } from '../support/times.ts'
 
 async function addSource(team: TestTeam, id: string, providedId: string | null) {
   return team.dataSources.add({ id, providedId, schemaId: 'sales', name: id, kind: null, connection: null }, noon)
@@ -22,6 +23,26 @@ for (const engine of engines)
         validUntil: null,
         dataSources: new Map(),
       })
+    })
+
+    it('takes a turn of the event loop for each group that carries much, however many are asked for at once', async () => {
+      const team = await on.newTeam()
+      const properties = JSON.stringify({ note: 'x'.repeat(5_000) })
+      const made = await Promise.all(times(8, (index) => team.make(`group ${index}`, { properties })))
+      let turn = 0
+      const count = () => {
+        turn += 1
+        counting = setImmediate(count)
+      }
+      let counting = setImmediate(count)
+      const turnOf = (asked: Promise<unknown>) => asked.then(() => turn)
+      const verified = await Promise.all(made.map(({ token }) => turnOf(team.verify(token))))
+      const changed = await Promise.all(
+        made.map(({ group }) => turnOf(team.userGroups.update(group.providedId, { name: 'Other' }, noon))),
+      )
+      clearImmediate(counting)
+      assert.equal(new Set(verified).size, 8)
+      assert.equal(new Set(changed).size, 8)
     })
 
     it('knows nothing of a token nobody has, or an API token', async () => {
