@@ -6,13 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { family } from '../../bench/processes.ts'
 import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
-import { Premises } from '../support/premises.ts'
-import { startService } from '../support/service-process.ts'
+import { startService, v8Flags } from '../support/service-process.ts'
 import { times } from '../support/times.ts'
 
 const [sqlite = assert.fail()] = engines
 const ugs = fileURLToPath(new URL('../../bin/ugs.mjs', import.meta.url))
-const flags = ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring']
 
 describe('the service keeps its memory small', { skip: !existsSync('/proc/self/cmdline') }, () => {
   for (const [workers, processes] of [
@@ -20,21 +18,24 @@ describe('the service keeps its memory small', { skip: !existsSync('/proc/self/c
     ['2', 3],
   ] as const)
     it(`however it was started, with ${workers} worker(s)`, async (t) => {
-      const { process: started, stop } = await (await Premises.open(t, sqlite, { UGS_WORKERS: workers })).start()
+      const { environment, remove } = await sqlite.freshDatabase()
+      t.after(remove)
+      const service = await startService({ ...environment, UGS_WORKERS: workers }, { hasFlags: false })
+      t.after(() => service.stop('SIGKILL'))
       assert.deepEqual(
-        family(started.pid ?? 0).map(commandLine),
-        times(processes, () => [...flags, ugs, 'serve']),
+        family(service.process.pid ?? 0).map(commandLine),
+        times(processes, () => [...v8Flags, ugs, 'serve']),
       )
-      assert.equal(await stop(), 0)
+      assert.equal(await service.stop(), 0)
     })
 
   it('but for what the operator asks V8 for, of which the last counts', async (t) => {
     const { environment, remove } = await sqlite.freshDatabase()
     t.after(remove)
     const under = ['sh', '-c', 'node=$1; shift; exec "$node" --max-semi-space-size=4 "$@"', 'sh']
-    const service = await startService(environment, { under })
+    const service = await startService(environment, { under, hasFlags: false })
     t.after(() => service.stop('SIGKILL'))
-    assert.deepEqual(commandLine(service.process.pid), [...flags, '--max-semi-space-size=4', ugs, 'serve'])
+    assert.deepEqual(commandLine(service.process.pid), [...v8Flags, '--max-semi-space-size=4', ugs, 'serve'])
   })
 
   it('and does not hang up on a process that started it to talk with it', async (t) => {

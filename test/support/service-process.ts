@@ -17,11 +17,16 @@ export interface ServiceProcess {
 
 export type Environment = Record<string, string | undefined>
 
+/** What bin/ugs.mjs starts itself once more with, where it has not been: that takes a tenth of a start. */
+export const v8Flags = ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring']
+
 interface Started {
   /** A command that watches it. */
   under?: readonly string[]
   /** Another version of it. */
   program?: string
+  /** Whether it is given its V8 flags, and need not find out that it lacks them. */
+  hasFlags?: boolean
 }
 
 /** Whoever ends early, because a promise is broken, leaves none behind. */
@@ -39,9 +44,10 @@ function untilTheEnd<Child extends ChildProcess>(child: Child): Child {
 /** The service as an operator runs it: a process of its own, on a free port. */
 export async function startService(
   environment: Environment,
-  { under = [], program = thisProgram }: Started = {},
+  { under = [], program = thisProgram, hasFlags = true }: Started = {},
 ): Promise<ServiceProcess> {
-  const [command = '', ...args] = [...under, process.execPath, program, 'serve']
+  const flags = hasFlags ? v8Flags : []
+  const [command = '', ...args] = [...under, process.execPath, ...flags, program, 'serve']
   const child = untilTheEnd(
     spawn(command, args, {
       env: cleanEnvironment({ PORT: '0', UGS_API_TOKEN: testApiToken, ...environment }),
