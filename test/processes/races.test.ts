@@ -5,7 +5,7 @@ import { type CalledService, Premises } from '../support/premises.ts'
 import { rawCount, rawSql } from '../support/raw-database.ts'
 import { times } from '../support/times.ts'
 
-const rounds = 6
+const rounds = 3
 
 for (const engine of engines)
   describe(`several processes on one database, on ${engine.name}`, () => {
@@ -13,7 +13,7 @@ for (const engine of engines)
     let services: CalledService[]
     before(async () => {
       premises = await Premises.open(undefined, engine)
-      services = await premises.startAtOnce(4)
+      services = await premises.startAtOnce(3)
     })
     after(() => premises.close())
 
@@ -44,7 +44,7 @@ for (const engine of engines)
       }
     })
 
-    it('show a rotation that one has acknowledged to the next request on another, 100 times', async () => {
+    it('show a rotation that one has acknowledged to the next request on another, 50 times', async () => {
       let { token } = (await pick(services, 0).caller.getOrCreate('acme')).body.user_group
       // Somebody reads all the time, so that whatever a process might remember is being renewed at the wrong moment.
       const reading = new AbortController()
@@ -52,7 +52,7 @@ for (const engine of engines)
         while (!reading.signal.aborted) assert.equal((await caller.getOrCreate('acme')).status, 200)
       })
       try {
-        for (let i = 0; i < 100; i++) {
+        for (let i = 0; i < 50; i++) {
           const rotated = await pick(services, i).caller.rotate(token)
           assert.equal(rotated.status, 200)
           const [found, again] = await Promise.all([
@@ -70,20 +70,20 @@ for (const engine of engines)
     })
 
     it('show a new user group that one has acknowledged to the next request on another', async () => {
-      for (const id of times(100, (i) => `seen ${i}`)) {
+      for (const id of times(50, (i) => `seen ${i}`)) {
         const made = await pick(services, 0).caller.getOrCreate(id)
         const found = await pick(services, 1).caller.getOrCreate(id)
         assert.deepEqual(found.body, { ...made.body, new_user_group: false })
       }
     })
 
-    it('migrate once, and agree on the keys, when ten start at the same moment on an empty database', async (t) => {
+    it('migrate once, and agree on the keys, when five start at the same moment on an empty database', async (t) => {
       // On SQLite without a configured key, so that they also make master.key at the same moment.
       const empty = await Premises.open(t, engine, {
         UGS_API_TOKEN: undefined,
         ...(engine.name === 'SQLite' && { UGS_MASTER_KEY: undefined }),
       })
-      const started = await empty.startAtOnce(10)
+      const started = await empty.startAtOnce(5)
       for (const { caller } of started) assert.equal((await caller.call('GET', '/readyz')).status, 200)
       const versions = await rawSql(empty.environment, 'select version from schema_version order by version')
       assert.ok(versions.length > 0)

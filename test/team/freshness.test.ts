@@ -5,7 +5,7 @@ import { Premises } from '../support/premises.ts'
 import { times } from '../support/times.ts'
 import { Team } from './team.ts'
 
-const rounds = 200
+const rounds = 80
 const atOnce = 4
 
 for (const engine of engines)
@@ -53,7 +53,7 @@ for (const engine of engines)
         await assertEnded(asked, fresh, 'unknown', id)
       }, 'ended'))
 
-    it('is seen by the next verification on the other: 50 graces cut short', () =>
+    it('is seen by the next verification on the other: 20 graces cut short', () =>
       everyRound(
         async (acting, asked, id) => {
           const { token } = await acting.newGroup(id)
@@ -63,7 +63,7 @@ for (const engine of engines)
           await assertEnded(asked, token, 'rotated', id)
         },
         'graced',
-        50,
+        20,
       ))
 
     it(`is seen by the next request on the other: ${rounds} API tokens made and revoked`, () =>
@@ -89,7 +89,7 @@ for (const engine of engines)
         assert.equal((await acting.group(id)).status, 200)
       }, 'kept out'))
 
-    it('is seen by the next verification on the other: 50 changes of mapping and data source', async () => {
+    it('is seen by the next verification on the other: 20 changes of mapping and data source', async () => {
       await pick(teams, 0).makeSchema({ id: 'sales' })
       await everyRound(
         async (acting, asked, id) => {
@@ -103,7 +103,7 @@ for (const engine of engines)
           assert.deepEqual(changed.properties, { id })
         },
         'mapped',
-        50,
+        20,
       )
     })
 

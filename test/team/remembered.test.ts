@@ -7,7 +7,7 @@ import { Premises } from '../support/premises.ts'
 import { times } from '../support/times.ts'
 import { Team } from './team.ts'
 
-const rounds = 40
+const rounds = 15
 /** Behind a change PostgreSQL is not asked for its version for a while; then an answer is kept, and given the next time. */
 const untilRemembered = 20
 
