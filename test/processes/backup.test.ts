@@ -20,6 +20,7 @@ import { engines } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { Load, type TrackedGroup } from '../support/load.ts'
 import { Premises } from '../support/premises.ts'
+import { prepare } from '../support/prepare.ts'
 import { rawSql, sqlitePath } from '../support/raw-database.ts'
 import { assertRefusal } from '../support/refusal.ts'
 import type { Environment } from '../support/service-process.ts'
@@ -84,7 +85,7 @@ describe('ugs backup', () => {
     const backup = (file: string): Promise<Ended> => runCommand(premises.environment, 'backup', join(folder, file))
     assertRefusal(await backup('copy.db'), /There is no database at .*test\.db/, /DATABASE_URL/)
     assert.deepEqual(readdirSync(folder), [])
-    await (await premises.start()).stop()
+    await prepare(premises)
     writeFileSync(join(folder, 'copy.db'), 'the only copy of last year')
     assertRefusal(await backup('copy.db'), /copy\.db exists already/, /another name/)
     assert.equal(readFileSync(join(folder, 'copy.db'), 'utf8'), 'the only copy of last year')

@@ -7,6 +7,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { type Ended, runCommand, startOnFullDisk, startUnder } from '../support/command.ts'
 import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { type CalledService, Premises } from '../support/premises.ts'
+import { prepare } from '../support/prepare.ts'
 import { rawSql, sqlitePath } from '../support/raw-database.ts'
 import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 import { type Environment, spawnUgs, testApiToken } from '../support/service-process.ts'
@@ -81,7 +82,7 @@ for (const engine of engines)
 
 describe('the ugs commands', () => {
   it('fail with exit code 1, a sentence and a remedy', async (t) => {
-    const { environment } = await startedOnce(t)
+    const { environment } = await prepared(t)
     const wrong = newMasterKey()
     const [none, unknown, past, locked] = await Promise.all([
       runCommand(environment, 'api-token', 'create', 'x', '--team', '99'),
@@ -96,7 +97,7 @@ describe('the ugs commands', () => {
   })
 
   it('let doctor name what is wrong with a remedy, and exit 1', async (t) => {
-    const { environment } = await startedOnce(t)
+    const { environment } = await prepared(t)
     const healthy = await runCommand(environment, 'doctor')
     assert.equal(healthy.code, 0)
     assert.deepEqual(new Set(healthy.stdout.trimEnd().match(/^\S+/gm)), new Set(['ok']))
@@ -115,7 +116,7 @@ describe('the ugs commands', () => {
   })
 
   it('let doctor name every team without an API token that works, which is wrong for the first only', async (t) => {
-    const { environment } = await startedOnce(t)
+    const { environment } = await prepared(t)
     const examine = async (teams: string) => {
       const { code, stdout } = await runCommand(environment, 'doctor')
       const found = new RegExp(
@@ -133,7 +134,7 @@ describe('the ugs commands', () => {
   })
 
   it('let doctor find an index that does not match its table, which a start has no time to look for', async (t) => {
-    const premises = await startedOnce(t)
+    const premises = await prepared(t)
     const database = new DatabaseSync(sqlitePath(premises.environment), { defensive: false })
     const other = 'create index api_token_of_team on api_token (team_id, name)'
     database.exec('pragma writable_schema = on')
@@ -225,9 +226,9 @@ async function withAcme(context: TestContext): Promise<Environment> {
   return premises.environment
 }
 
-async function startedOnce(context: TestContext): Promise<Premises> {
+async function prepared(context: TestContext): Promise<Premises> {
   const premises = await Premises.open(context, sqlite)
-  await (await premises.start()).stop()
+  await prepare(premises)
   return premises
 }
 

@@ -7,6 +7,7 @@ import { runCommand, startReading } from '../support/command.ts'
 import { engines } from '../support/engines.ts'
 import { exploreHelp, type Help } from '../support/help.ts'
 import { Premises } from '../support/premises.ts'
+import { prepare } from '../support/prepare.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { assertQuiet, assertRefusal } from '../support/refusal.ts'
 
@@ -75,7 +76,7 @@ describe('every ugs command', () => {
 
   it('prints JSON when asked for it, and nothing beside it', async (t) => {
     const premises = await Premises.open(t, sqlite)
-    await (await premises.start()).stop()
+    await prepare(premises)
     let id = ''
     for (const { ugs, input = '' } of tour) {
       const words = ugs
@@ -109,23 +110,23 @@ describe('every ugs command', () => {
 })
 
 describe('a ugs command on PostgreSQL', () => {
-  for (const [state, prepare, refusal] of [
+  for (const [state, makeOlder, refusal] of [
     ['an empty database', undefined, /holds nothing of this service/],
     ['a database of an older version', 'delete from schema_version where version > 1', /is at schema version 1;/],
   ] as const)
     it(`leaves ${state} as it is: to fill or migrate it is left to the start`, async (t) => {
       const premises = await Premises.open(t, postgres)
       const sql = (statement: string) => rawSql(premises.environment, statement)
-      if (prepare !== undefined) {
-        await (await premises.start()).stop()
-        await sql(prepare)
+      if (makeOlder !== undefined) {
+        await prepare(premises)
+        await sql(makeOlder)
       }
       const inventory = () => sql('select relname from pg_class order by relname')
       const before = await inventory()
       for (const ugs of ['team list', 'user-group show acme', 'keys rotate'])
         assertRefusal(await runCommand(premises.environment, ...ugs.split(' ')), refusal, /start/i)
       assert.deepEqual(await inventory(), before)
-      if (prepare !== undefined) assert.equal((await sql('select * from schema_version')).length, 1)
+      if (makeOlder !== undefined) assert.equal((await sql('select * from schema_version')).length, 1)
     })
 })
 

@@ -9,6 +9,7 @@ import { type Engine, engines, newMasterKey } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { Load } from '../support/load.ts'
 import { Premises } from '../support/premises.ts'
+import { prepare } from '../support/prepare.ts'
 import { rawCount, rawSql } from '../support/raw-database.ts'
 import { assertRefusal, failingStart } from '../support/refusal.ts'
 import type { Environment } from '../support/service-process.ts'
@@ -19,7 +20,7 @@ for (const engine of engines)
     it('fails no request while the service runs, and changes no token', async (t) => {
       const { premises, onlyNew, both } = await withTwoKeys(t, engine)
       const first = await premises.start()
-      const tokens = await create(first.caller, 500)
+      const tokens = await create(first.caller, 250)
       const busy = [...tokens].slice(100).map(([id, token]) => ({ id, token, former: [], pending: false }))
       await first.caller.call('POST', '/api/schemas', { json: { id: 'sales', name: 'Sales' } })
       const dataSource = { schema_id: 'sales', provided_id: 'acme-db', name: 'Acme DB', connection: { host: 'db' } }
@@ -55,7 +56,7 @@ for (const engine of engines)
       const service = await premises.start()
       const tokens = sample(await create(service.caller, groups))
       await slowDown(engine, premises.environment)
-      await (await premises.start(both)).stop()
+      await prepare(premises, both)
       await killInTheMiddle({ ...premises.environment, ...both }, groups)
 
       const early = await failingStart({ ...premises.environment, ...onlyNew })
@@ -75,8 +76,8 @@ for (const engine of engines)
 
     it('says what the old key is to be taken out of, and so again when all is done', async (t) => {
       const { premises, both } = await withTwoKeys(t, engine)
-      await (await premises.start()).stop()
-      await (await premises.start(both)).stop()
+      await prepare(premises)
+      await prepare(premises, both)
       const file = join(mkdtempSync(join(tmpdir(), 'ugs-keys-')), 'master.key')
       t.after(() => rmSync(dirname(file), { recursive: true }))
       writeFileSync(file, both.UGS_MASTER_KEY, { mode: 0o600 })
@@ -119,7 +120,7 @@ for (const engine of engines)
       const { premises, both } = await withTwoKeys(t, engine)
       const left = await premises.start({ UGS_MASTER_KEY: both.UGS_MASTER_KEY.split(',').reverse().join() })
       assert.equal((await left.caller.call('GET', '/readyz')).status, 200)
-      await (await premises.start(both)).stop()
+      await prepare(premises, both)
       const rotated = await runCommand({ ...premises.environment, ...both }, 'keys', 'rotate')
       assert.equal(rotated.code, 0, rotated.stderr)
       assert.equal((await left.caller.call('GET', '/readyz')).status, 503)
