@@ -14,14 +14,15 @@ import { atTerminal, jsonLines } from './terminal.ts'
 for (const engine of engines)
   describe(`ugs user-group import on ${engine.name}`, () => {
     const terminal = atTerminal(engine)
-    const verify = async (token: string, team: string[]) =>
-      JSON.parse((await terminal.reading(token, 'user-group', 'verify', ...team, '--json')).stdout)
+    const verify = (token: string, team: string[]) => terminal.perform(team, 'token.verify', { body: { token } })
+    const groupsOf = async (team: string[]) => (await terminal.perform(team, 'user_group.list')).user_groups
+    const eventsOf = async (team: string[]) => (await terminal.perform(team, 'event.list')).events
     const importing = async (input: string | Uint8Array, ...args: string[]) => {
       const ended = await terminal.reading(input, 'user-group', 'import', '-', '--json', ...args)
       return { ...ended, summary: ended.stdout === '' ? undefined : JSON.parse(ended.stdout) }
     }
     const ids = async (team: string[]): Promise<string[]> =>
-      (await terminal.json('user-group', 'list', ...team)).map((group: { provided_id: string }) => group.provided_id)
+      (await groupsOf(team)).map((group: { provided_id: string }) => group.provided_id)
 
     it('creates each group once, as the file says, and keeps its token valid', async () => {
       const team = await terminal.newTeam()
@@ -35,7 +36,7 @@ for (const engine of engines)
       const first = await importing(jsonLines(lines), ...team)
       assert.deepEqual([first.code, first.summary], [0, { created: 3, already_there: 0, refused: 0 }])
       assert.equal(first.stderr, 'Not a field of a user group, and ignored: Token.\n')
-      const groups = await terminal.json('user-group', 'list', ...team)
+      const groups = await groupsOf(team)
       assert.deepEqual(
         groups.map(({ provided_id, name, disabled }: Record<string, unknown>) => [provided_id, name, disabled]),
         [
@@ -47,7 +48,7 @@ for (const engine of engines)
       assert.deepEqual([groups[0].mapping, groups[0].properties], [acme.mapping, acme.properties])
       const answer = await verify(token, team)
       assert.deepEqual([answer.active, answer.user_group.provided_id], [true, 'acme'])
-      const trail = await terminal.json('events', ...team)
+      const trail = await eventsOf(team)
       assert.deepEqual(
         trail.map((event: Record<string, unknown>) => [event.id, event.kind, event.user_group]),
         ['acme', 'zeta', 'beta'].map((id, index) => [index + 1, 'user_group.created', id]),
@@ -55,7 +56,7 @@ for (const engine of engines)
 
       const again = await importing(jsonLines(lines.map((line) => ({ ...line, name: 'Another' }))), ...team)
       assert.deepEqual([again.code, again.summary], [0, { created: 0, already_there: 3, refused: 0 }])
-      assert.deepEqual(await terminal.json('user-group', 'list', ...team), groups)
+      assert.deepEqual(await groupsOf(team), groups)
     })
 
     it('refuses lines one by one, with number and reason, and imports none of them by half', async () => {
@@ -102,7 +103,7 @@ for (const engine of engines)
       ] as const)
         assert.match(reasons.get(line) ?? '', reason, `line ${line}`)
       assert.deepEqual(await ids(team), ['good 1', 'good 2'])
-      assert.equal((await terminal.json('events', ...team)).length, 2)
+      assert.equal((await eventsOf(team)).length, 2)
     })
 
     it('refuses a token that is an API token, of whatever form and team', async () => {
@@ -153,7 +154,7 @@ for (const engine of engines)
       const messages = new Map(reasons.map(({ line, message }) => [line, message]))
       assert.equal(new Set([1, 2, 5].map((line) => messages.get(line))).size, 1)
       assert.match(messages.get(6), /is there already, with another token/)
-      const [group] = await terminal.json('user-group', 'list', ...ours)
+      const [group] = await groupsOf(ours)
       assert.deepEqual([group.provided_id, group.name, group.mapping], ['b', 'The second line of b', {}])
       assert.equal((await verify(free, ours)).active, true)
       assert.equal((await verify(taken, theirs)).active, true)
@@ -163,9 +164,9 @@ for (const engine of engines)
     it('holds a strict team to the data sources it has, but not for groups that are there already', async () => {
       const team = await terminal.newTeam()
       await terminal.importLines(team, { user_group_id: 'before' })
-      await terminal.json('team', 'update', ...team, '--strict-mapping', 'on')
-      await terminal.json('schema', 'create', 'sales', ...team)
-      await terminal.json('data-source', 'create', '--schema', 'sales', '--provided-id', 'db', ...team)
+      await terminal.perform(team, 'team.update', { body: { strict_mapping: true } })
+      await terminal.perform(team, 'schema.create', { body: { id: 'sales' } })
+      await terminal.perform(team, 'data_source.create', { body: { schema_id: 'sales', provided_id: 'db' } })
       const lines = ['before', 'bad', 'good'].map((id) => {
         return { user_group_id: id, mapping: { sales: id === 'good' ? 'db' : 'nothing' } }
       })
@@ -195,7 +196,7 @@ for (const engine of engines)
       assert.deepEqual([code, summary], [1, { created: 3, already_there: 0, refused: 4 }])
       assert.match(stderr, /ignored: colour/)
       assert.match(stderr, /^line 5: The record has 1 cell, and the header 6\.$/m)
-      const groups = await terminal.json('user-group', 'list', ...team)
+      const groups = await groupsOf(team)
       assert.deepEqual(
         groups.map(({ provided_id, name, mapping, properties, disabled }: Record<string, unknown>) => [
           ...[provided_id, name, mapping, properties, disabled],

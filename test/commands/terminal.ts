@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { scopes } from '../../src/api-tokens/api-token.ts'
 import { readJsonLine, wishFor } from '../../src/commands/import-record.ts'
+import { operate, type Request } from '../../src/commands/operate.ts'
 import { readConfig } from '../../src/config.ts'
 import { newId } from '../../src/ids.ts'
 import { openService, type Service } from '../../src/service.ts'
@@ -20,7 +21,10 @@ export interface Terminal {
   /** What a command that succeeds prints with --json. */
   // biome-ignore lint/suspicious/noExplicitAny: the shape of an answer is what a test is about to assert.
   json(...args: string[]): Promise<any>
-  /** A new team, as an option. This and the next are made without a command, which takes longer to start than to run. */
+  /** What an operation answers. This and the next are done without a command, which takes longer to start than to run. */
+  // biome-ignore lint/suspicious/noExplicitAny: the shape of an answer is what a test is about to assert.
+  perform(team: readonly string[], operation: string, request?: Request): Promise<any>
+  /** A new team, as an option. */
   newTeam(): Promise<['--team', string]>
   /** One that an operator chose. */
   addApiToken(team: readonly string[], token: string): Promise<void>
@@ -55,6 +59,7 @@ export function atTerminal(engine: Engine): Terminal {
       assert.equal(code, 0, stderr)
       return JSON.parse(stdout)
     },
+    perform: (team, operation, request = {}) => operate(service, Number(team[1]), operation, request),
     async newTeam() {
       return ['--team', String((await service.store.teams.create('A team', Date.now())).id)]
     },
