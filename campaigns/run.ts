@@ -20,7 +20,7 @@ Campaigns: ${Object.keys(campaigns).join(', ')}
 
 const { values, positionals } = readArguments()
 const [name = ''] = positionals
-const campaign = campaigns[name]
+const campaign = await campaigns[name]?.()
 if (campaign === undefined || values.help) {
   process.stderr.write(usage)
   process.exit(values.help ? 0 : 2)

@@ -37,7 +37,8 @@ describe('a campaign refuses what makes no sense, and says why', () => {
     })
 })
 
-for (const [name, campaign] of Object.entries(campaigns)) {
+for (const [name, load] of Object.entries(campaigns)) {
+  const campaign = await load()
   describe(`the campaign "${name}"`, () => {
     const skip = campaign.lacks?.() ?? false
     it(`holds: ${campaign.promise}`, { skip }, async () => {
