@@ -48,7 +48,8 @@ describe('a SQLite database that is read-only', { skip: !canRun }, () => {
     chmodSync(folder, 0o555)
     const elsewhere = { ...environment, DATABASE_URL: `sqlite:${folder}/new/test.db` }
     const misplaced = await startUnder(asOwner, elsewhere, 'doctor').ended
-    assert.match(misplaced.stdout, /^BAD {2}database +The folder \/.+[^w] is not writable\.\n +Make it writable/m)
+    assert.match(misplaced.stdout, /^BAD {2}database +The folder \/.+ is not writable\.\n +Make it writable/m)
+    assert.ok(misplaced.stdout.includes(` ${folder} is`), 'the one that is there, not the new one in it')
     assert.equal(misplaced.code, 1)
     assert.deepEqual(readdirSync(folder), ['test.db'])
   })
