@@ -113,11 +113,8 @@ export async function ugsReading(input: string | Uint8Array, environment: Enviro
   return { code: code as number | null, stdout: stdout.join(''), stderr: stderr.join('') }
 }
 
-/**
- * None of the settings of whoever runs the tests. Among the files of a checkout there are no links: that Node does not look
- * for them at each is a tenth of what a command takes.
- */
+/** None of the settings of whoever runs the tests. */
 function cleanEnvironment(environment: Environment): Environment {
   const { PATH, HOME, TMPDIR, LANG } = process.env
-  return { PATH, HOME, TMPDIR, LANG, NODE_PRESERVE_SYMLINKS: '1', ...environment }
+  return { PATH, HOME, TMPDIR, LANG, ...environment }
 }
