@@ -14,9 +14,15 @@ const commits = [
   'bc8c242896196727ad542e895466ba888f429070',
 ]
 
-/** The programs of old versions; undefined stands for this one, where the history does not go back far enough. */
-export function oldPrograms(): { programs: readonly (string | undefined)[]; inWords: string } {
-  const found = commits.map((commit) => ({ commit, program: checkOut(commit) })).filter(({ program }) => program)
+/**
+ * The programs of so many old versions, the oldest first; undefined stands for this one, where the history does not go
+ * back far enough.
+ */
+export function oldPrograms(most: number): { programs: readonly (string | undefined)[]; inWords: string } {
+  const found = commits
+    .slice(0, most)
+    .map((commit) => ({ commit, program: checkOut(commit) }))
+    .filter(({ program }) => program)
   if (found.length === 0)
     return { programs: [undefined], inWords: 'this version itself, as no older one is in this history' }
   return {

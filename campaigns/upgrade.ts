@@ -46,7 +46,7 @@ export const upgrade: Campaign = {
       )
     const served = `a database of each of ${currentVersion()} versions served on both engines`
 
-    const olds = oldPrograms()
+    const olds = oldPrograms(size)
     let kept = 0
     for (let round = 1; round <= size; round++) {
       const old = olds.programs[round % olds.programs.length]
