@@ -8,7 +8,6 @@ import { runInNewContext } from 'node:vm'
 import { eventually } from '../../test/support/eventually.ts'
 import { bodiless, listen, route, serve, wellFormed } from '../../test/support/one-route.ts'
 import type { Exchange } from './exchange.ts'
-import type { Answer } from './operation.ts'
 import { Router } from './router.ts'
 
 it('of requests that are answered together, one whose answer cannot be sent fails alone', async (t) => {
@@ -205,41 +204,6 @@ it('who does not read a refusal is cut off like who does not read an answer', as
   }
   assert.equal(socket.destroyed, true)
 })
-
-it('a server that closes sends the rest of the answers it has given', async (t) => {
-  const megabytes = 16
-  const server = await listen(t, 'x'.repeat(megabytes * 2 ** 20), {})
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  t.after(() => client.destroy())
-  client.write(wellFormed)
-  await once(client, 'readable')
-  server.close()
-  let received = 0
-  for await (const chunk of client) received += chunk.length
-  assert.ok(received > megabytes * 2 ** 20, `only ${received} bytes came`)
-})
-
-for (const [kind, status, settle] of [
-  ['an answer', 200, ({ resolve }) => resolve({ type: 'text/plain', content: 'served' })],
-  ['a refusal', 500, ({ reject }) => reject(new Error('no'))],
-] as [string, number, (answer: PromiseWithResolvers<Answer>) => void][])
-  it(`a server that closes says with ${kind} under way that it is the last on its connection`, async (t) => {
-    const asked = Promise.withResolvers<void>()
-    const answer = Promise.withResolvers<Answer>()
-    const perform = () => {
-      asked.resolve()
-      return answer.promise
-    }
-    const server = await listen(t, '', { router: new Router([{ ...route, answer: perform }]) })
-    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('latin1')
-    t.after(() => client.destroy())
-    client.write(wellFormed)
-    await asked.promise
-    server.close()
-    settle(answer)
-    const [text] = await once(client, 'data')
-    assert.match(text, new RegExp(`^HTTP/1.1 ${status} .+\r\nConnection: close\r\n`, 's'))
-  })
 
 for (const [kind, content] of [
   ['a brief one', 'brief'],
