@@ -48,7 +48,7 @@ function addList(userGroup: Command): void {
         ])
         print(table(['ID', 'NAME', 'STATE', 'CREATED', 'TOKEN ROTATED'], rows))
       }
-      if (more) say(`There are more than these ${groups.length}: raise --limit, or narrow them down with --q.`)
+      if (more) say(`There are more than the ${groups.length} shown: raise --limit, or narrow them down with --q.`)
     })
 }
 

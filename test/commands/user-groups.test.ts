@@ -33,7 +33,7 @@ describe('ugs user-group on PostgreSQL', () => {
     assert.equal(found.length, 6)
     const some = await userGroup('list', ...team, '--limit', '2')
     assert.match(some.stdout, /^ID +NAME +STATE +CREATED +TOKEN ROTATED\nmany 0 .+ active .+\nmany 1 .+\n$/)
-    assert.match(some.stderr, /more than these 2/)
+    assert.match(some.stderr, /more than the 2 shown/)
   })
 
   it('shows one group, and says how to find those there are when it has none such', async () => {
