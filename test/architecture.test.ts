@@ -12,7 +12,8 @@ interface Kind {
 }
 
 const feature = /^src\/(?!commands\/|http\/|store\/|tokens\/)[\w-]+\//
-const pureFiles = /^src\/(errors|json|ids|clock|did-you-mean|operator-error|quick-hash|recent|soon|together)\.ts$/
+const pureFiles =
+  /^src\/(errors|json|ids|clock|did-you-mean|one-by-one|operator-error|quick-hash|recent|soon|together)\.ts$/
 /** Of Node, what neither reads nor writes anything outside the process. */
 const harmless = 'node:(crypto|zlib|buffer|path|util)'
 
@@ -26,11 +27,11 @@ const kinds: Kind[] = [
     is: ({ path }) => pureFiles.test(path) || path.startsWith('src/tokens/'),
     may: {
       import: new RegExp(
-        `^(${harmless}|src/(errors|json|ids|clock|did-you-mean|operator-error|quick-hash|recent|soon|together)\\.ts|src/tokens/.*)$`,
+        `^(${harmless}|src/(errors|json|ids|clock|did-you-mean|one-by-one|operator-error|quick-hash|recent|soon|together)\\.ts|src/tokens/.*)$`,
       ),
     },
     inWords:
-      'other rules (errors, json, ids, clock, soon, recent, together, tokens/) and what of Node does no input or output',
+      'other rules (errors, json, ids, clock, soon, recent, together, one-by-one, tokens/) and what of Node does no input or output',
     because: 'rules are pure, so that they can be read, tested and trusted without a database or a socket',
   },
   {
@@ -71,7 +72,7 @@ const kinds: Kind[] = [
     is: ({ path }) => path.startsWith('src/store/'),
     may: {
       import:
-        /^(node:.*|pg|src\/(store|tokens)\/.*|src\/(errors|operator-error|json|quick-hash|soon|together)\.ts|src\/[\w-]+\/(user-group|api-token|team|data-source|data-schema|event)\.ts)$/,
+        /^(node:.*|pg|src\/(store|tokens)\/.*|src\/(errors|one-by-one|operator-error|json|quick-hash|soon|together)\.ts|src\/[\w-]+\/(user-group|api-token|team|data-source|data-schema|event)\.ts)$/,
       types: /^src\/clock\.ts$/,
     },
     inWords: 'the store, tokens/, the rules, node:*, pg',

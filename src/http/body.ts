@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
-import { OneByOne } from './one-by-one.ts'
+import { OneByOne } from '../one-by-one.ts'
 
 const bodyLimit = 256 * 1024
 

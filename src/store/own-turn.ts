@@ -1,9 +1,10 @@
+import { OneByOne } from '../one-by-one.ts'
 import type { Soon } from '../soon.ts'
 
 /** More than user groups commonly have. */
 const large = 4 * 1024
 
-let last: Promise<void> = Promise.resolve()
+const turns = new OneByOne<() => void>((begin) => begin())
 
 /**
  * Rows that are read or written together come together, and what 64 KiB of properties hold may take a tenth of a second
@@ -11,6 +12,5 @@ let last: Promise<void> = Promise.resolve()
  */
 export function ownTurn(mapping: string, properties: string): Soon<void> {
   if (mapping.length + properties.length <= large) return
-  last = last.then(() => new Promise((resolve) => setImmediate(resolve)))
-  return last
+  return new Promise((resolve) => turns.add(resolve))
 }
