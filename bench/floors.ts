@@ -22,6 +22,8 @@ export interface Floor {
 const passes = 5
 /** Filling more takes long. */
 const mostRows = 1_000_000
+/** As many as rotations of 32 clients are found in a commit. */
+const sharedByReplacements = 20
 /** About what a user group takes. */
 const value = 'x'.repeat(200)
 
@@ -49,10 +51,28 @@ function sqliteFloors(rows: number, times: number): Floor[] {
       for (let row = 0; row < 64; row++) insert.run(randomUUID(), value)
       database.exec('commit')
     })
+    database.exec('create table former (name text primary key) strict')
+    const replace = database.prepare('update floor set name = ? where name = ?')
+    const remember = database.prepare('insert into former (name) values (?)')
+    const replaced = perPiece(Math.ceil(times / 100), () => {
+      database.exec('begin')
+      for (let row = 0; row < sharedByReplacements; row++) {
+        const at = randomInt(rows)
+        const [current = '', fresh] = [names[at], randomUUID()]
+        replace.run(fresh, current)
+        remember.run(current)
+        names[at] = fresh
+      }
+      database.exec('commit')
+    })
     return [
       { name: `SQLite: prepared select, any of ${rows}`, cpu: selectAny },
       { name: `SQLite: durable insert, alone, beside ${rows}`, cpu: alone },
       { name: `SQLite: durable insert, 64 in a commit, beside ${rows}`, cpu: together / 64 },
+      {
+        name: `SQLite: durable replacement of a unique text, ${sharedByReplacements} in a commit, any of ${rows}`,
+        cpu: replaced / sharedByReplacements,
+      },
     ]
   } finally {
     database.close()
