@@ -1,15 +1,17 @@
-const oneIn = 8
+/** A power of two. */
+const places = 16 * 1024
 
 /**
  * What was asked for lately, by number, in two ages: when the younger is full it becomes the older, and what nobody has
- * asked for since is gone. Once that has happened only one new entry in eight is kept: what is asked for often is soon
- * among them, and what is asked for once does not pay for being remembered.
+ * asked for since is gone. Once that has happened an entry is kept only when it is asked for the second time, with not
+ * many others in between: what is asked for once does not pay for being remembered, nor push anything out.
  */
 export class Recent<Entry> {
   #younger = new Map<number, Entry>()
   #older = new Map<number, Entry>()
   #taken = 0
-  #offered = 0
+  /** The last key that was offered for each place: a key has one place, and shares it with others. */
+  readonly #offered = new Int32Array(places)
   readonly #roomOfOneAge: number
   readonly #sizeOf: (entry: Entry) => number
 
@@ -29,14 +31,20 @@ export class Recent<Entry> {
 
   /** What is not kept is not made. */
   offer(key: number, make: () => Entry): void {
-    this.#offered += 1
-    if (this.#older.size === 0 || this.#offered % oneIn === 0) this.#add(key, make())
+    if (this.#older.size === 0 || this.#isOfferedAgain(key)) this.#add(key, make())
   }
 
   clear(): void {
     this.#younger.clear()
     this.#older.clear()
     this.#taken = 0
+  }
+
+  #isOfferedAgain(key: number): boolean {
+    const [place, mark] = [key & (places - 1), key | 0]
+    const isAgain = this.#offered[place] === mark
+    this.#offered[place] = mark
+    return isAgain
   }
 
   #add(key: number, entry: Entry): void {
