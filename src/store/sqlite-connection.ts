@@ -71,9 +71,7 @@ export function connect(path: string): DatabaseSync {
   }
   connection.exec('pragma synchronous = full')
   connection.exec(`pragma journal_size_limit = ${keptOfLog}`)
-  // Enough for what is above the leaves of a million groups. Not more: a commit after a tree was rebalanced goes through all
-  // pages that are kept, in files below a GiB, as SQLite numbers some of them beyond that for a moment.
-  connection.exec('pragma cache_size = -4000')
+  connection.exec('pragma cache_size = -8000')
   connection.prepare('select count(*) from sqlite_schema').get()
   return connection
 }
