@@ -6,6 +6,9 @@ import { RecordedGroup } from './recorded-group.ts'
 const clients = 30
 const groupsAtOnce = 10
 const callsInALife = 40
+/** So many groups are born into a calm time, in which a process has something to remember, and as many into a busy one. */
+const groupsInASpell = 10
+const inCalm = { verifications: 0.7, callsToTheFirst: 0.97 }
 
 interface Scene {
   /** How many groups live and end. */
@@ -17,7 +20,10 @@ interface Scene {
   onEnd(group: RecordedGroup): boolean
 }
 
-/** Clients that do anything to a few groups, each call to any process; a group that has had its share makes way for a new one. */
+/**
+ * Clients that do anything to a few groups, each call to any process; a group that has had its share makes way for a new
+ * one. In a calm time they mostly verify, change nothing but tokens, and nearly all ask the same process.
+ */
 export class Crowd {
   readonly #scene: Scene
   readonly #living = new Map<RecordedGroup, { callsLeft: number }>()
@@ -42,7 +48,7 @@ export class Crowd {
 
   async #beClient(): Promise<void> {
     for (let group = this.#choose(); group !== undefined && !this.#isOver; group = this.#choose()) {
-      await group.perform(this.#think(group), this.#pick(this.#scene.callers()))
+      await group.perform(this.#think(group), this.#chooseCaller())
       if (!this.#living.has(group) && group.underWay === 0) await this.#layToRest(group)
     }
   }
@@ -57,13 +63,24 @@ export class Crowd {
     return group
   }
 
+  get #isCalm(): boolean {
+    return Math.ceil(this.#born / groupsInASpell) % 2 === 1
+  }
+
+  #chooseCaller(): Caller {
+    const callers = this.#scene.callers()
+    const [first] = callers
+    return first && this.#isCalm && this.#scene.random() < inCalm.callsToTheFirst ? first : this.#pick(callers)
+  }
+
   #think({ tokens }: RecordedGroup): Call {
     const { random } = this.#scene
-    const dice = random()
-    if (tokens.length === 0 || dice < 0.15) return { does: 'get' }
+    const verifies = this.#isCalm && random() < inCalm.verifications
+    const dice = random() * (this.#isCalm ? 0.8 : 1)
+    if (tokens.length === 0 || (dice < 0.15 && !verifies)) return { does: 'get' }
     if (dice < 0.8) {
       const token = tokens.at(random() < 0.6 ? -1 : Math.floor(random() * tokens.length)) ?? ''
-      return { does: dice < 0.45 ? 'rotate' : 'verify', token }
+      return { does: dice < 0.45 && !verifies ? 'rotate' : 'verify', token }
     }
     if (dice < 0.98) return { does: dice < 0.89 ? 'disable' : 'enable' }
     return { does: 'delete' }

@@ -32,6 +32,10 @@ export const linearizable: Campaign = {
         },
       ],
     },
+    'a rotation that is not forgotten': {
+      shows: /on SQLite, .*\b(get|verify t\d+) → (found|active)/,
+      rewrites: [{ file: 'memory.ts', find: 'this.#forgotten += 1', replace: '' }],
+    },
     'a lost update': {
       shows: /\bget → created/,
       rewrites: [

@@ -45,6 +45,46 @@ describe('what the service remembers', () => {
     )
   })
 
+  it('is kept of all user groups but the one that is forgotten, in its own team', () => {
+    const memory = new Memory(() => 1)
+    const about = (group: string) => () => ({ size: 0, group })
+    const recall = (team: number, kind: 'user_group' | 'token', name: string, group: string, answer: string) =>
+      memory.recall(kind, team, name, () => answer, about(group))
+    const all = (answer: string) => [
+      recall(1, 'user_group', 'acme', 'acme', answer),
+      recall(1, 'token', 'current', 'acme', answer),
+      recall(1, 'token', 'in its grace', 'acme', answer),
+      recall(1, 'token', 'another', 'globex', answer),
+      recall(2, 'user_group', 'acme', 'acme', answer),
+    ]
+    memory.refresh()
+    memory.recall('caller', 1, 'acme', () => 'admitted')
+    all('first')
+    memory.forget(1, 'acme')
+    memory.refresh()
+    assert.deepEqual(all('second'), ['second', 'second', 'second', 'first', 'first'])
+    assert.deepEqual(all('third'), ['second', 'second', 'second', 'first', 'first'])
+    assert.equal(
+      memory.recall('caller', 1, 'acme', () => 'refused'),
+      'admitted',
+    )
+  })
+
+  it('is nothing that was being read when its user group was forgotten', async () => {
+    const memory = new Memory(() => 1)
+    const facts = () => ({ size: 0, group: 'acme' })
+    memory.refresh()
+    const slow = Promise.withResolvers<string>()
+    const early = memory.recall('token', 1, 'name', () => slow.promise, facts)
+    memory.forget(1, 'acme')
+    slow.resolve('too early')
+    assert.equal(await early, 'too early')
+    assert.equal(
+      memory.recall('token', 1, 'name', () => 'in time', facts),
+      'in time',
+    )
+  })
+
   it('is nothing at all where the database cannot tell whether anything changed', async () => {
     const memory = new Memory(() => undefined)
     memory.refresh()
@@ -103,7 +143,7 @@ describe('what the service remembers', () => {
         1,
         token,
         () => large,
-        ({ length }) => length,
+        ({ length }) => ({ size: length }),
       )
     const kept = tokens.filter((token) => memory.recall('token', 1, token, () => undefined) !== undefined)
     assert.ok(kept.length > 100 && kept.length <= 300, `${kept.length} of 64 Ki characters are kept`)

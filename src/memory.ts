@@ -5,28 +5,42 @@ import type { Version } from './store/database.ts'
 
 type Kind = 'caller' | 'user_group' | 'token'
 
+/** What an answer takes, in characters, and which user group it is about, where it is about one. */
+interface Facts {
+  size: number
+  group?: string
+}
+
 interface Remembered {
   kind: Kind
   teamId: number
   name: string
   value: unknown
   size: number
+  place: number | undefined
+  /** How many user groups had been forgotten when it was asked for. */
+  forgotten: number
 }
 
 /** In characters: some 24,000 answers of ordinary size. */
 const roomOfOneAge = 9 * 1024 * 1024
 /** What an entry takes beside its name and the answer. */
 const sizeOfEntry = 200
-const hardlyAny = () => 0
+const ofNoGroup = () => ({ size: 0 })
+/** A power of two. */
+const places = 16 * 1024
 
 /**
  * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read: an
  * answer is never stale. Where the database cannot say so at once, it is asked along with all that is not remembered,
- * and what is remembered waits for that.
+ * and what is remembered waits for that. What it does not say because it knows better is forgotten by user group.
  */
 export class Memory {
   readonly #version: () => Soon<Version | undefined>
   readonly #answers = new Recent<Remembered>(roomOfOneAge, ({ size }) => size)
+  #forgotten = 0
+  /** The number of the last user group forgotten in each place: a group has one place, and shares it with others. */
+  readonly #lastForgotten = new Float64Array(places)
   #asOf: Version | undefined
   #isDue = false
   #learning: Promise<Version | undefined> | undefined
@@ -40,21 +54,29 @@ export class Memory {
     this.#isDue = true
   }
 
+  /** What is known of one user group, and what is being read, is not so any more. */
+  forget(teamId: number, group: string): void {
+    this.#forgotten += 1
+    this.#lastForgotten[placeOf(teamId, group)] = this.#forgotten
+  }
+
   /** What `read` gave for the name, or gives now. What is not there (undefined) is not kept. */
   recall<T extends object | string>(
     kind: Kind,
     teamId: number,
     name: string,
     read: () => Soon<T | undefined>,
-    sizeOf: (value: T) => number = hardlyAny,
+    factsOf: (value: T) => Facts = ofNoGroup,
   ): Soon<T | undefined> {
     if (this.#isDue) this.#ask()
     const asOf = this.#asOf
+    const forgotten = this.#forgotten
     if (asOf === undefined) return read()
     const key = quickHash(name, teamId ^ (kind.charCodeAt(0) << 24))
     const known = this.#answers.get(key)
     // A name may be a secret: it is compared only with one of the same number, which nobody can aim at.
-    if (known !== undefined && known.name === name && known.teamId === teamId && known.kind === kind)
+    const isKnown = known !== undefined && known.name === name && known.teamId === teamId && known.kind === kind
+    if (isKnown && !this.#isForgotten(known))
       return this.#learning === undefined
         ? (known.value as T)
         : this.#learning.then((version) => (version === asOf ? (known.value as T) : read()))
@@ -62,9 +84,17 @@ export class Memory {
       // Another request may have found a change while we waited: then this was read too early to be kept. A change that
       // nobody has found yet takes this with it when it is found.
       if (value !== undefined && asOf === this.#asOf)
-        this.#answers.offer(key, () => ({ kind, teamId, name, value, size: sizeOfEntry + name.length + sizeOf(value) }))
+        this.#answers.offer(key, () => {
+          const { size, group } = factsOf(value)
+          const place = group === undefined ? undefined : placeOf(teamId, group)
+          return { kind, teamId, name, value, size: sizeOfEntry + name.length + size, place, forgotten }
+        })
       return value
     })
+  }
+
+  #isForgotten({ place, forgotten }: Remembered): boolean {
+    return place !== undefined && (this.#lastForgotten[place] ?? 0) > forgotten
   }
 
   #ask(): void {
@@ -90,4 +120,8 @@ export class Memory {
     this.#answers.clear()
     this.#asOf = version
   }
+}
+
+function placeOf(teamId: number, group: string): number {
+  return quickHash(group, teamId) & (places - 1)
 }

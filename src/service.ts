@@ -15,7 +15,7 @@ export interface Service {
   clock: Clock
 }
 
-interface ServiceOptions extends Omit<OpenOptions, 'clock'> {
+interface ServiceOptions extends Omit<OpenOptions, 'clock' | 'onGroupChanged'> {
   /** Whether a master key that the database does not know yet comes into use. */
   bringsKey?: boolean
 }
@@ -27,10 +27,12 @@ export async function openService(
 ): Promise<Service> {
   const clock = systemClock
   const ring = loadKeyRing(config.masterKey)
-  const store = await openStore(config.database, { clock, ...options })
+  const memory = new Memory(() => store.version())
+  const onGroupChanged = (teamId: number, providedId: string) => memory.forget(teamId, providedId)
+  const store = await openStore(config.database, { clock, onGroupChanged, ...options })
   try {
     const tokens = await unlock(ring, store.keys, clock.now(), bringsKey)
-    return { store, tokens, memory: new Memory(() => store.version()), clock }
+    return { store, tokens, memory, clock }
   } catch (error) {
     await store.close()
     throw error

@@ -99,11 +99,15 @@ export interface TeamDatabase {
   /** Resolves after the commit: what it returns is durable. */
   write<T>(work: () => Work<T>, repeating: Repeating): Promise<T>
   /**
-   * The same for work that comes in great numbers and is repeatable: it may share a transaction. `order` is the same in
-   * every process for work on the same thing, so that two that share some of it wait for each other in one order.
+   * The same for creates and rotations of user groups, which come in great numbers and are repeatable: they may share a
+   * transaction. `order` is the same in every process for work on the same thing, so that two that share some of it wait
+   * for each other in one order. Their events tell all that they change of what was there.
    */
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T>
 }
+
+/** Told of a user group that has changed, before anybody else is, where the version does not tell. */
+export type OnGroupChanged = (teamId: number, providedId: string) => void
 
 /** What an engine must give. Both drivers export a function that opens one. */
 export interface Database extends TeamDatabase {
@@ -111,7 +115,10 @@ export interface Database extends TeamDatabase {
   readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]>
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
-  /** Another as soon as any process has committed anything; undefined when the engine cannot tell. */
+  /**
+   * Another as soon as any process has committed anything; undefined when the engine cannot tell. It may stay the same by
+   * creates of this process, and by rotations that `OnGroupChanged` is told of.
+   */
   version(): Soon<Version | undefined>
   stats(): DatabaseStats
   close(): Promise<void>

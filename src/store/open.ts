@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { ApiTokenStore, findCaller, noteApiTokenUse } from './api-tokens.ts'
 import { DataSourceStore } from './data-sources.ts'
-import type { Database, TeamDatabase } from './database.ts'
+import type { Database, OnGroupChanged, TeamDatabase } from './database.ts'
 import { EventStore } from './event-list.ts'
 import type { Actor } from './events.ts'
 import { Gated } from './gated.ts'
@@ -24,6 +24,7 @@ export interface OpenOptions {
   /** Of a file; PostgreSQL looks after its own, and is only asked whether it takes writes. */
   check?: Check
   onConnectionError?: (error: Error) => void
+  onGroupChanged?: OnGroupChanged
 }
 
 /** Opens the database, by default brought up to date. */
@@ -39,7 +40,7 @@ export async function openStore(location: DatabaseLocation, options: OpenOptions
 }
 
 async function openDatabase(location: DatabaseLocation, options: OpenOptions): Promise<Database> {
-  if (location.engine === 'sqlite') return openSqlite(location.path, options.check)
+  if (location.engine === 'sqlite') return openSqlite(location.path, options.check, options.onGroupChanged)
   // Loaded only here: on SQLite a start and every command do without the driver.
   const { openPostgres } = await import('./postgres.ts')
   return openPostgres(location.url, options)

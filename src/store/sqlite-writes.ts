@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NewEvent } from '../events/event.ts'
-import { sql, type Work } from './database.ts'
+import { type OnGroupChanged, sql, type Work } from './database.ts'
 import { writeEvents } from './events.ts'
 import type { FilesInPlace } from './files-in-place.ts'
 import { gather } from './gather.ts'
 import { apart, performTogether, type SharedWrite } from './shared-writes.ts'
 import { patience, type SqliteConnection } from './sqlite-connection.ts'
 import { isBusy, translate } from './sqlite-errors.ts'
+import type { WalIndex } from './wal-index.ts'
 
 const savepoint = sql`savepoint one`
 const release = sql`release one`
@@ -23,13 +24,17 @@ type Settle = () => void
 export class SqliteWrites {
   readonly #connection: SqliteConnection
   readonly #files: FilesInPlace
+  readonly #index: WalIndex
+  readonly #onGroupChanged: OnGroupChanged | undefined
   #queue: QueuedWrite[] = []
   #draining: Promise<void> | undefined
   #commits = 0
 
-  constructor(connection: SqliteConnection, files: FilesInPlace) {
+  constructor(connection: SqliteConnection, files: FilesInPlace, index: WalIndex, onGroupChanged?: OnGroupChanged) {
     this.#connection = connection
     this.#files = files
+    this.#index = index
+    this.#onGroupChanged = onGroupChanged
   }
 
   add<T>(work: () => Work<T>, order?: string): Promise<T> {
@@ -87,7 +92,8 @@ export class SqliteWrites {
       const alone = [...later, ...writes.filter((write) => !isShared(write))]
       for (const write of alone) settled.push(this.#performAlone(write, events))
       this.#connection.perform(writeEvents(events), [])
-      this.commit()
+      if (alone.length === 0 && this.#onGroupChanged !== undefined) this.#commitAndTell(events, this.#onGroupChanged)
+      else this.commit()
       this.#commits += 1
       for (const settle of settled) settle()
     } catch (error) {
@@ -95,6 +101,13 @@ export class SqliteWrites {
       if (error instanceof OutOfStep) this.#queue.unshift(...writes.map((write) => ({ ...write, order: undefined })))
       else for (const write of writes) write.reject(translate(error))
     }
+  }
+
+  /** Creates and rotations: to be told which user groups have changed is enough, and the version need not say it. */
+  #commitAndTell(events: readonly NewEvent[], onGroupChanged: OnGroupChanged): void {
+    this.#index.passOver(() => this.commit())
+    for (const { kind, teamId, subject } of events)
+      if (kind !== 'user_group.created' && subject !== null) onGroupChanged(teamId, subject)
   }
 
   /**

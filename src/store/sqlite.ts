@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { NewEvent } from '../events/event.ts'
 import { Together } from '../together.ts'
-import { type Database, type Row, type Statement, sql, type Value, type Work } from './database.ts'
+import { type Database, type OnGroupChanged, type Row, type Statement, sql, type Value, type Work } from './database.ts'
 import { writeEvents } from './events.ts'
 import { FilesInPlace } from './files-in-place.ts'
 import { makeFolder } from './make-folder.ts'
@@ -25,14 +25,14 @@ interface Question {
   reject(error: unknown): void
 }
 
-export function openSqlite(path: string, check?: Check): Database {
+export function openSqlite(path: string, check?: Check, onGroupChanged?: OnGroupChanged): Database {
   const isNew = !isThere(path)
   if (check !== undefined) refuseReadOnly(path)
   try {
     if (isNew) makeFolder(dirname(path))
     const connection = connect(path)
     if (check !== undefined) refuseUnfit(connection, check, path)
-    return new Sqlite(new SqliteConnection(connection), path)
+    return new Sqlite(new SqliteConnection(connection), path, onGroupChanged)
   } catch (error) {
     throw sqliteRefusal(path, error)
   }
@@ -56,13 +56,13 @@ class Sqlite implements Database {
   readonly #index: FilesInPlace
 
   /** The connection has read something before: then the files beside the database are there. */
-  constructor(connection: SqliteConnection, path: string) {
+  constructor(connection: SqliteConnection, path: string, onGroupChanged?: OnGroupChanged) {
     this.#connection = connection
     this.#walIndex = new WalIndex(path)
     const [log, index] = [`${path}-wal`, `${path}-shm`]
     this.#index = new FilesInPlace(index)
     this.#files = new FilesInPlace(path, index)
-    this.#writes = new SqliteWrites(connection, new FilesInPlace(path, index, log))
+    this.#writes = new SqliteWrites(connection, new FilesInPlace(path, index, log), this.#walIndex, onGroupChanged)
   }
 
   read<R extends Row>(statement: Statement<R>, ...values: Value[]): Promise<R[]> {

@@ -1,4 +1,5 @@
 import { openSync, readSync } from 'node:fs'
+import { endianness } from 'node:os'
 
 const headerLength = 48
 
@@ -20,11 +21,31 @@ export class WalIndex {
   }
 
   version(): number {
-    readSync(this.#file, this.#header, 0, headerLength, 0)
+    this.#read()
     if (!this.#header.equals(this.#seen)) {
       this.#header.copy(this.#seen)
       this.#changes += 1
     }
     return this.#changes
   }
+
+  /**
+   * Makes a commit by which the version does not become another. To be called by who holds the lock for writing, so that
+   * others can commit only before or behind it: those are noticed.
+   */
+  passOver(commit: () => void): void {
+    this.version()
+    commit()
+    this.#read()
+    if (commitsIn(this.#header) === (commitsIn(this.#seen) + 1) % 2 ** 32) this.#header.copy(this.#seen)
+  }
+
+  #read(): void {
+    readSync(this.#file, this.#header, 0, headerLength, 0)
+  }
+}
+
+/** The header counts the commits, in the machine's own order of bytes. */
+function commitsIn(header: Buffer): number {
+  return endianness() === 'LE' ? header.readUInt32LE(8) : header.readUInt32BE(8)
 }

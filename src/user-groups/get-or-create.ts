@@ -60,7 +60,8 @@ function handle(context: Context): Soon<Reply | Written<Reply>> {
   // Checked for an existing group too: a request is right or wrong whoever was first.
   const properties = body.properties === undefined ? '{}' : keepableJson(body.properties, 'properties')
   const read = () => lookUp(context)
-  const existing = memory.recall('user_group', teamId, body.user_group_id, read, ({ content }) => content.length)
+  const facts = ({ content }: Written<Reply>) => ({ size: content.length, group: body.user_group_id })
+  const existing = memory.recall('user_group', teamId, body.user_group_id, read, facts)
   return after(existing, (reply): Soon<Reply | Written<Reply>> => reply ?? create(context, properties))
 }
 

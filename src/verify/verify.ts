@@ -62,10 +62,12 @@ export const verifyToken = operation({
     const read = () => {
       const hash = tokens.recallLookup(body.token)
       return after(hash && team.userGroups.verify(hash), (verified) => {
-        return verified && { validUntil: verified.validUntil, reply: new Written(replyTo(verified)) }
+        if (verified === undefined) return undefined
+        const { group, validUntil } = verified
+        return { group: group.providedId, validUntil, reply: new Written(replyTo(verified)) }
       })
     }
-    const finding = memory.recall('token', teamId, body.token, read, ({ reply }) => reply.content.length)
+    const finding = memory.recall('token', teamId, body.token, read, factsOf)
     return after(finding, (found) => (found ? verdict(found, clock.now()) : inactive('unknown')))
   },
 })
@@ -74,8 +76,13 @@ type Reply = Static<TObject<typeof reply>>
 
 /** What there is to say of a token, as long as it is valid. */
 interface Finding {
+  group: string
   validUntil: number | null
   reply: Written<Reply>
+}
+
+function factsOf({ group, reply }: Finding) {
+  return { group, size: reply.content.length }
 }
 
 function verdict({ validUntil, reply }: Finding, now: number) {

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
+import { WalIndex } from './wal-index.ts'
+
+function openTwice(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'ugs-wal-index-'))
+  const path = join(folder, 'database')
+  const [own, other] = [new DatabaseSync(path), new DatabaseSync(path)]
+  t.after(() => {
+    own.close()
+    other.close()
+    rmSync(folder, { recursive: true })
+  })
+  own.exec('pragma journal_mode = wal; create table note (text)')
+  const write = (by: DatabaseSync) => by.exec(`insert into note values ('something')`)
+  return { index: new WalIndex(path), own, other, write }
+}
+
+describe('the version of a file of SQLite', () => {
+  it('stays the same while nobody commits, and is another after each commit', (t) => {
+    const { index, own, other, write } = openTwice(t)
+    const first = index.version()
+    own.exec('select * from note; begin; insert into note values (1); rollback')
+    assert.equal(index.version(), first)
+    write(own)
+    const second = index.version()
+    assert.notEqual(second, first)
+    write(other)
+    assert.notEqual(index.version(), second)
+  })
+
+  it('stays the same by a commit that is passed over, also where the log begins anew', (t) => {
+    const { index, own } = openTwice(t)
+    const version = index.version()
+    for (let round = 0; round < 5; round++) {
+      own.exec(`begin immediate; insert into note values ('something')`)
+      index.passOver(() => own.exec('commit'))
+      assert.equal(index.version(), version)
+      own.exec('pragma wal_checkpoint(full)')
+    }
+  })
+
+  for (const [when, before, behind] of [
+    ['before', true, false],
+    ['behind', false, true],
+    ['before and behind', true, true],
+  ] as const)
+    it(`is another when somebody else has committed ${when} one that is passed over`, (t) => {
+      const { index, own, other, write } = openTwice(t)
+      const version = index.version()
+      if (before) write(other)
+      own.exec(`begin immediate; insert into note values ('something')`)
+      index.passOver(() => {
+        own.exec('commit')
+        if (behind) write(other)
+      })
+      assert.notEqual(index.version(), version)
+    })
+
+  it('stays the same when a commit that would have been passed over fails', (t) => {
+    const { index } = openTwice(t)
+    const version = index.version()
+    assert.throws(() =>
+      index.passOver(() => {
+        throw new Error('the disk is full')
+      }),
+    )
+    assert.equal(index.version(), version)
+  })
+})
