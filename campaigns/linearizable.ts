@@ -32,6 +32,16 @@ export const linearizable: Campaign = {
         },
       ],
     },
+    'a stale cache on PostgreSQL': {
+      shows: /on PostgreSQL, .*\b(get|verify t\d+) → (found|active|disabled|rotated)/,
+      rewrites: [
+        {
+          file: 'store/postgres.ts',
+          find: 'const version = row?.[0] ?? undefined',
+          replace: 'const version = this.#version ?? row?.[0] ?? undefined',
+        },
+      ],
+    },
     'a rotation that is not forgotten': {
       shows: /on SQLite, .*\b(get|verify t\d+) → (found|active)/,
       rewrites: [{ file: 'memory.ts', find: 'this.#forgotten += 1', replace: '' }],
