@@ -33,7 +33,8 @@ const places = 16 * 1024
 /**
  * Keeps answers for exactly as long as the database says that nothing has changed, by whomever, since they were read: an
  * answer is never stale. Where the database cannot say so at once, it is asked along with all that is not remembered,
- * and what is remembered waits for that. What it does not say because it knows better is forgotten by user group.
+ * and what is remembered waits for that. Of rotations by this process it may say nothing: then their user groups are to
+ * be forgotten.
  */
 export class Memory {
   readonly #version: () => Soon<Version | undefined>
@@ -54,7 +55,7 @@ export class Memory {
     this.#isDue = true
   }
 
-  /** What is known of one user group, and what is being read, is not so any more. */
+  /** Neither what is remembered of a user group nor what is being read of it holds any more. */
   forget(teamId: number, group: string): void {
     this.#forgotten += 1
     this.#lastForgotten[placeOf(teamId, group)] = this.#forgotten

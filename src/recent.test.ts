@@ -30,6 +30,12 @@ describe('what was asked for lately', () => {
     for (let entry = 5_000; entry < 15_000; entry++) assert.equal(recent.get(entry), entry)
   })
 
+  it('takes no more room for what is kept anew', () => {
+    const recent = new Recent<number>(2_000)
+    for (let time = 0; time < 3; time++) for (let entry = 0; entry < 1_000; entry++) recent.offer(entry, () => time)
+    for (let entry = 0; entry < 1_000; entry++) assert.equal(recent.get(entry), 2)
+  })
+
   it('holds all of few', () => {
     const recent = new Recent<number>(12_000)
     for (let entry = 0; entry < 10_000; entry++) ask(recent, entry)

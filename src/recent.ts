@@ -53,7 +53,8 @@ export class Recent<Entry> {
       this.#younger = new Map()
       this.#taken = 0
     }
+    const replaced = this.#younger.get(key)
     this.#younger.set(key, entry)
-    this.#taken += this.#sizeOf(entry)
+    this.#taken += this.#sizeOf(entry) - (replaced === undefined ? 0 : this.#sizeOf(replaced))
   }
 }

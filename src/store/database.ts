@@ -101,7 +101,7 @@ export interface TeamDatabase {
   /**
    * The same for creates and rotations of user groups, which come in great numbers and are repeatable: they may share a
    * transaction. `order` is the same in every process for work on the same thing, so that two that share some of it wait
-   * for each other in one order. Their events tell all that they change of what was there.
+   * for each other in one order. Their events tell all that they change.
    */
   writeTogether<T>(order: string, work: () => Work<T>): Promise<T>
 }
@@ -116,8 +116,8 @@ export interface Database extends TeamDatabase {
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */
   exclusively<T>(work: () => Work<T>): Promise<T>
   /**
-   * Another as soon as any process has committed anything; undefined when the engine cannot tell. It may stay the same by
-   * creates of this process, and by rotations that `OnGroupChanged` is told of.
+   * Another as soon as any process has committed anything; undefined when the engine cannot tell. It may stay the same
+   * after creates by this process, and after rotations that `OnGroupChanged` is told of.
    */
   version(): Soon<Version | undefined>
   stats(): DatabaseStats

@@ -92,7 +92,8 @@ export class SqliteWrites {
       const alone = [...later, ...writes.filter((write) => !isShared(write))]
       for (const write of alone) settled.push(this.#performAlone(write, events))
       this.#connection.perform(writeEvents(events), [])
-      if (alone.length === 0 && this.#onGroupChanged !== undefined) this.#commitAndTell(events, this.#onGroupChanged)
+      if (alone.length === 0 && tellsAll(events) && this.#onGroupChanged !== undefined)
+        this.#commitAndTell(events, this.#onGroupChanged)
       else this.commit()
       this.#commits += 1
       for (const settle of settled) settle()
@@ -103,7 +104,7 @@ export class SqliteWrites {
     }
   }
 
-  /** Creates and rotations: to be told which user groups have changed is enough, and the version need not say it. */
+  /** To be told which user groups have changed is enough: the version need not say it. */
   #commitAndTell(events: readonly NewEvent[], onGroupChanged: OnGroupChanged): void {
     this.#index.passOver(() => this.commit())
     for (const { kind, teamId, subject } of events)
@@ -152,6 +153,15 @@ export class SqliteWrites {
 
 /** One has failed without a savepoint to go back to. Nothing of the transaction is kept, and in the next each goes alone. */
 class OutOfStep extends Error {}
+
+/**
+ * Creates and rotations, each of one user group. Without any, nothing may have been written: then the one commit more that
+ * the WAL index counts would be another process's.
+ */
+function tellsAll(events: readonly NewEvent[]): boolean {
+  const isTold = ({ kind }: NewEvent) => kind === 'user_group.created' || kind === 'user_group.token_rotated'
+  return events.length > 0 && events.every(isTold)
+}
 
 function isShared(write: QueuedWrite): write is SharedWrite {
   return write.order !== undefined

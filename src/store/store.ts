@@ -32,10 +32,7 @@ export interface Store {
   forTeam(teamId: number, by: AuditEvent['by'], admission?: Promise<void>): TeamStore
   /** Forgets one batch of events, and of tokens long rotated, from before a time; returns how many they were. */
   pruneHistory(before: number, batch: number): Promise<number>
-  /**
-   * Another as soon as any process has committed anything; undefined when the engine cannot tell. It may stay the same by
-   * creates of this process, and by rotations that `OnGroupChanged` is told of.
-   */
+  /** As that of a database: another as soon as any process has committed anything that nobody was told of. */
   version(): Soon<Version | undefined>
   stats(): DatabaseStats
   close(): Promise<void>

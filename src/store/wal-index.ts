@@ -30,8 +30,8 @@ export class WalIndex {
   }
 
   /**
-   * Makes a commit by which the version does not become another. To be called by who holds the lock for writing, so that
-   * others can commit only before or behind it: those are noticed.
+   * Commits without another version. To be called by who holds the lock for writing, so that others can commit only before
+   * or behind it, and are noticed; and who has written something, for only that is counted.
    */
   passOver(commit: () => void): void {
     this.version()

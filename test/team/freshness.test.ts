@@ -53,6 +53,25 @@ for (const engine of engines)
         await assertEnded(asked, fresh, 'unknown', id)
       }, 'ended'))
 
+    it(`is seen by the next look-up and verification on the same: ${rounds} times rotated, with grace and without`, () =>
+      everyRound(async (acting, _, id) => {
+        const { token } = await acting.newGroup(id)
+        const assertCurrent = async (current: string) => {
+          assert.equal((await acting.getOrCreate(id)).body.user_group.token, current, id)
+          await assertActive(acting, current)
+        }
+        await assertCurrent(token)
+        const second = await acting.rotated(token)
+        await assertEnded(acting, token, 'rotated', id)
+        await assertCurrent(second)
+        const third = await acting.rotated(second, 3600)
+        await assertActive(acting, second)
+        await assertCurrent(third)
+        const last = await acting.rotated(third)
+        for (const ended of [second, third]) await assertEnded(acting, ended, 'rotated', id)
+        await assertCurrent(last)
+      }, 'rotated'))
+
     it('is seen by the next verification on the other: 20 graces cut short', () =>
       everyRound(
         async (acting, asked, id) => {
