@@ -9,6 +9,8 @@ const callsInALife = 40
 /** So many groups are born into a calm time, in which a process has something to remember, and as many into a busy one. */
 const groupsInASpell = 10
 const inCalm = { verifications: 0.7, callsToTheFirst: 0.97 }
+/** Of all calls: they look, verify and rotate. The others change or delete the group itself. */
+const callsForTokens = 0.8
 
 interface Scene {
   /** How many groups live and end. */
@@ -76,9 +78,9 @@ export class Crowd {
   #think({ tokens }: RecordedGroup): Call {
     const { random } = this.#scene
     const verifies = this.#isCalm && random() < inCalm.verifications
-    const dice = random() * (this.#isCalm ? 0.8 : 1)
+    const dice = random() * (this.#isCalm ? callsForTokens : 1)
     if (tokens.length === 0 || (dice < 0.15 && !verifies)) return { does: 'get' }
-    if (dice < 0.8) {
+    if (dice < callsForTokens) {
       const token = tokens.at(random() < 0.6 ? -1 : Math.floor(random() * tokens.length)) ?? ''
       return { does: dice < 0.45 && !verifies ? 'rotate' : 'verify', token }
     }

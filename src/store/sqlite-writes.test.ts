@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
+import { openedTwice } from '../../test/support/opened-twice.ts'
 import { run, sql } from './database.ts'
 import { FilesInPlace } from './files-in-place.ts'
-import { connect, SqliteConnection } from './sqlite-connection.ts'
+import { SqliteConnection } from './sqlite-connection.ts'
 import { SqliteWrites } from './sqlite-writes.ts'
 import { WalIndex } from './wal-index.ts'
 
@@ -39,18 +36,9 @@ describe('a write that has changed nothing on SQLite', () => {
   }
   for (const [name, work] of Object.entries(works))
     it(`and ${name} hides no commit of another process behind its own`, async (t) => {
-      const folder = mkdtempSync(join(tmpdir(), 'ugs-sqlite-writes-'))
-      const path = join(folder, 'database')
-      const own = connect(path)
-      own.exec('create table note (text)')
-      const other = new DatabaseSync(path)
-      t.after(() => {
-        own.close()
-        other.close()
-        rmSync(folder, { recursive: true })
-      })
+      const { path, own, other, write } = openedTwice(t)
       const index = new WalIndex(path)
-      const meddled = new Meddled(() => other.exec(`insert into note values ('something')`))
+      const meddled = new Meddled(() => write(other))
       const writes = new SqliteWrites(new SqliteConnection(own), meddled, index, () => {})
       const version = index.version()
       await writes.add<unknown>(work, 'order').catch(() => {})

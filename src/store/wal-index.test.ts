@@ -1,28 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
+import { openedTwice } from '../../test/support/opened-twice.ts'
 import { WalIndex } from './wal-index.ts'
 
-function openTwice(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'ugs-wal-index-'))
-  const path = join(folder, 'database')
-  const [own, other] = [new DatabaseSync(path), new DatabaseSync(path)]
-  t.after(() => {
-    own.close()
-    other.close()
-    rmSync(folder, { recursive: true })
-  })
-  own.exec('pragma journal_mode = wal; create table note (text)')
-  const write = (by: DatabaseSync) => by.exec(`insert into note values ('something')`)
-  return { index: new WalIndex(path), own, other, write }
+function indexed(t: TestContext) {
+  const opened = openedTwice(t)
+  return { ...opened, index: new WalIndex(opened.path) }
 }
 
 describe('the version of a file of SQLite', () => {
   it('stays the same while nobody commits, and is another after each commit', (t) => {
-    const { index, own, other, write } = openTwice(t)
+    const { index, own, other, write } = indexed(t)
     const first = index.version()
     own.exec('select * from note; begin; insert into note values (1); rollback')
     assert.equal(index.version(), first)
@@ -33,11 +21,12 @@ describe('the version of a file of SQLite', () => {
     assert.notEqual(index.version(), second)
   })
 
-  it('stays the same by a commit that is passed over, also where the log begins anew', (t) => {
-    const { index, own } = openTwice(t)
+  it('stays the same after a commit that is passed over, also where the log begins anew', (t) => {
+    const { index, own, write } = indexed(t)
     const version = index.version()
     for (let round = 0; round < 5; round++) {
-      own.exec(`begin immediate; insert into note values ('something')`)
+      own.exec('begin immediate')
+      write(own)
       index.passOver(() => own.exec('commit'))
       assert.equal(index.version(), version)
       own.exec('pragma wal_checkpoint(full)')
@@ -50,10 +39,11 @@ describe('the version of a file of SQLite', () => {
     ['before and behind', true, true],
   ] as const)
     it(`is another when somebody else has committed ${when} one that is passed over`, (t) => {
-      const { index, own, other, write } = openTwice(t)
+      const { index, own, other, write } = indexed(t)
       const version = index.version()
       if (before) write(other)
-      own.exec(`begin immediate; insert into note values ('something')`)
+      own.exec('begin immediate')
+      write(own)
       index.passOver(() => {
         own.exec('commit')
         if (behind) write(other)
@@ -62,9 +52,10 @@ describe('the version of a file of SQLite', () => {
     })
 
   it('is another when somebody else has committed behind one that was to be passed over and failed', (t) => {
-    const { index, own, other, write } = openTwice(t)
+    const { index, own, other, write } = indexed(t)
     const version = index.version()
-    own.exec(`begin immediate; insert into note values ('something')`)
+    own.exec('begin immediate')
+    write(own)
     assert.throws(() =>
       index.passOver(() => {
         own.exec('rollback')
