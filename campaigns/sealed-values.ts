@@ -134,30 +134,48 @@ export async function attackLookupKey(environment: Environment): Promise<number>
   return planted.length
 }
 
+/** How the re-sealing refuses it: what is wrong, and what to do. */
+export const connectionDoesNotOpen = [/connection of data source .* does not open/, /backup/] as const
+
+interface Connection {
+  id: string
+  sealed: Buffer
+}
+
+/** Flips a bit of a connection, which nobody but its re-sealing opens; tells what it was. */
+export async function spoilConnection(environment: Environment): Promise<Connection> {
+  const [first] = await rawSql(environment, 'select id, connection_sealed as sealed from data_source order by id')
+  const connection = { id: String(first?.id), sealed: Buffer.from(first?.sealed as Uint8Array) }
+  await storeConnection(environment, connection.id, withFlippedBit(connection.sealed, 0))
+  return connection
+}
+
 /** Nobody is ever shown a connection: only its re-sealing opens it. That must stop there, and keep the key. */
 export async function attackConnection(
   environment: Environment,
+  { id, sealed }: Connection,
   attempts: number,
   random: () => number,
 ): Promise<number> {
-  const [one, two] = await rawSql(environment, 'select id, connection_sealed as sealed from data_source order by id')
+  const [, two] = await rawSql(environment, 'select id, connection_sealed as sealed from data_source order by id')
   const [group] = await rawSql(environment, 'select token_sealed as sealed from user_group order by id limit 1')
   const keys = await rawSql(environment, 'select id from master_key order by id')
-  const sealed = Buffer.from(one?.sealed as Uint8Array)
-  const store = (bytes: Buffer) =>
-    storeBytes(environment, 'data_source', 'connection_sealed', [[String(one?.id), bytes]])
   const planted: Buffer[] = [two?.sealed, group?.sealed].map((bytes) => Buffer.from(bytes as Uint8Array))
   planted.push(...times(8, () => withFlippedBit(sealed, Math.floor(random() * sealed.length * 8))))
   const from = Math.floor(random() * planted.length)
   for (let attempt = 0; attempt < attempts; attempt++) {
-    await store(planted[(from + attempt) % planted.length] ?? sealed)
+    await storeConnection(environment, id, planted[(from + attempt) % planted.length] ?? sealed)
     const ended = await runCommand(environment, 'keys', 'rotate')
     assert.notEqual(ended.code, 0, 'the seal of a connection opened although it was moved or changed')
-    assertRefusal(ended, /connection of data source .* does not open/, /backup/)
+    assertRefusal(ended, ...connectionDoesNotOpen)
   }
-  await store(sealed)
+  await storeConnection(environment, id, sealed)
   assert.deepEqual(await rawSql(environment, 'select id from master_key order by id'), keys, 'no key was retired')
   return attempts
+}
+
+function storeConnection(environment: Environment, id: string, bytes: Buffer): Promise<void> {
+  return storeBytes(environment, 'data_source', 'connection_sealed', [[id, bytes]])
 }
 
 async function storeBytes(
