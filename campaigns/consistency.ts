@@ -14,6 +14,7 @@ export interface StoredGroup {
 export async function assertConsistent(environment: Environment): Promise<Map<string, StoredGroup>> {
   const groups = await openGroups(environment)
   await assertMappings(environment)
+  if (environment.DATABASE_URL?.startsWith('sqlite:')) await assertTokensFound(environment)
   await assertEvents(environment)
   return groups
 }
@@ -32,6 +33,21 @@ async function openGroups(environment: Environment): Promise<Map<string, StoredG
       const [mapping, properties] = [row.mapping, row.properties].map((text) => JSON.parse(String(text)))
       return [String(row.provided_id), { token, mapping, properties }]
     }),
+  )
+}
+
+/** On SQLite, the table that finds tokens holds each that there is or was, and nothing else. */
+async function assertTokensFound(environment: Environment): Promise<void> {
+  const there =
+    'select token_hash, id from user_group union all select hash, user_group_id from former_token order by 1, 2'
+  const [tokens, found] = [
+    await rawSql(environment, there),
+    await rawSql(environment, 'select * from token order by 1'),
+  ]
+  assert.deepEqual(
+    found.map(Object.values),
+    tokens.map(Object.values),
+    'the tokens that there are and were are not those that can be found',
   )
 }
 

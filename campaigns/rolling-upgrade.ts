@@ -4,6 +4,7 @@ import type { Answer, Caller } from '../test/support/caller.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { Load } from '../test/support/load.ts'
 import type { CalledService, Premises } from '../test/support/premises.ts'
+import { assertConsistent } from './consistency.ts'
 import { assertKept } from './kept.ts'
 
 interface Member {
@@ -35,6 +36,7 @@ export async function workTogether(
   await Promise.all(
     groups.map((group, index) => assertKept(index % 2 === 0 ? left.service.caller : successor.caller, group)),
   )
+  await assertConsistent(premises.environment)
   return groups.length
 }
 

@@ -6,14 +6,15 @@ import { workTogether } from './rolling-upgrade.ts'
 import { assertServed } from './served-fixture.ts'
 
 /** One migration more, behind those that there are. */
-function plantedMigration(statement: string): Rewrite[] {
+function plantedMigration(statement: string, engines = ['sqlite', 'postgres']): Rewrite[] {
   const file = 'store/migrations/migrate.ts'
+  const planted = engines.map((engine) => `${engine}: [sql\`${statement}\`]`).join(', ')
   return [
     { file, find: 'const migrations:', replace: 'const honest:' },
     {
       file,
       find: 'const createVersions =',
-      replace: `const migrations = [...honest, [sql\`${statement}\`]]\nconst createVersions =`,
+      replace: `const migrations = [...honest, { sqlite: [], postgres: [], ${planted} }]\nconst createVersions =`,
     },
   ]
 }
@@ -28,6 +29,10 @@ export const upgrade: Campaign = {
     'a migration that forgets': {
       shows: /is not answered as at version/,
       rewrites: plantedMigration('delete from former_token'),
+    },
+    'a migration after which nobody finds the tokens of rotations': {
+      shows: /cannot be rotated|are not those that can be found/,
+      rewrites: plantedMigration('drop trigger token_replaced', ['sqlite']),
     },
     'a migration that renames what old processes use': {
       shows: /a process of the old version failed/,

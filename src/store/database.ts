@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.ts'
 import type { NewEvent } from '../events/event.ts'
 import type { Soon } from '../soon.ts'
 
+export type Engine = 'sqlite' | 'postgres'
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
 
@@ -11,9 +12,11 @@ export type Version = number | string
 
 declare const rowOf: unique symbol
 
-/** One SQL text, the same for both engines, with $1, $2 … for its values. Its rows come as arrays. */
+/** One SQL text with $1, $2 … for its values. Its rows come as arrays. */
 export interface Statement<R extends Row> {
   readonly text: string
+  /** The same to SQLite, from which it differs where a fragment does. */
+  readonly sqlite: string
   /** Under which a server keeps it prepared: that of no other text, whichever version of the program asks. */
   readonly name: string
   /** PostgreSQL's types of its values, for one that many ask at the same time: then they are asked for at once. */
@@ -25,22 +28,23 @@ export interface Statement<R extends Row> {
   readonly [rowOf]?: R
 }
 
-/** What several statements share of their text, such as a list of columns: written in the source, and never a value. */
-interface Fragment {
-  readonly text: string
+/** What several statements share of their text, such as a list of columns, or what each engine is told in words of its own:
+ * written in the source, and never a value. */
+export type Fragment = Readonly<Record<Engine, string>>
+
+export function fragment(text: TemplateStringsArray, ...fragments: Fragment[]): Fragment {
+  const said = (engine: Engine) => String.raw({ raw: text }, ...fragments.map((each) => each[engine])).trim()
+  return { postgres: said('postgres'), sqlite: said('sqlite') }
 }
 
-export function fragment(text: TemplateStringsArray): Fragment {
-  return { text: text.join('').trim() }
+export function sql<R extends Row = []>(...template: Parameters<typeof fragment>): Statement<R> {
+  const { postgres, sqlite } = fragment(...template)
+  return statementOf<R>(postgres, sqlite)
 }
 
-export function sql<R extends Row = []>(text: TemplateStringsArray, ...fragments: Fragment[]): Statement<R> {
-  return statementOf<R>(String.raw({ raw: text }, ...fragments.map((each) => each.text)).trim())
-}
-
-export function statementOf<R extends Row = []>(text: string): Statement<R> {
+export function statementOf<R extends Row = []>(text: string, sqlite = text): Statement<R> {
   const name = `ugs_${hash('sha256', text).slice(0, 32)}`
-  return { name, text, givesRows: /^select\b|\breturning\b/.test(text) }
+  return { name, text, sqlite, givesRows: /^select\b|\breturning\b/.test(text) }
 }
 
 /** A statement of which many with values of their own wait at the same time. */
@@ -111,6 +115,7 @@ export type OnGroupChanged = (teamId: number, providedId: string) => void
 
 /** What an engine must give. Both drivers export a function that opens one. */
 export interface Database extends TeamDatabase {
+  readonly engine: Engine
   /** At once where the engine can: what one has asked for is then remembered for the others of the same turn. */
   readSoon<R extends Row>(statement: Statement<R>, ...values: Value[]): Soon<R[]>
   /** A write that no other process's `exclusively` overlaps: migrations, the first team, the keys. */

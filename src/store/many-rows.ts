@@ -1,4 +1,13 @@
-import { type Row, run, type Statement, statementOf, type Value, type Work } from './database.ts'
+import {
+  type Engine,
+  type Fragment,
+  type Row,
+  run,
+  type Statement,
+  statementOf,
+  type Value,
+  type Work,
+} from './database.ts'
 
 /** The sizes a statement is written for: a thousand rows are ten statements, and a server has only three to prepare. */
 const sizes = [100, 10, 1]
@@ -12,12 +21,17 @@ interface ManyRows<R extends Row> {
  * `$1`, `$2` … in `row` are the values all rows share, each `?` is a value of its own: `'($1, ?, ?)'`. A list to look
  * something up in is written the same way: `in (`, `?`, `)`.
  */
-export function manyRows<R extends Row = []>(head: string, row: string, tail: string): ManyRows<R> {
-  const shared = Math.max(0, ...[...`${head}${row}${tail}`.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
+export function manyRows<R extends Row = []>(head: string | Fragment, row: string, tail: string): ManyRows<R> {
+  const begun = (engine: Engine) => (typeof head === 'string' ? head : head[engine])
+  const shared = Math.max(
+    0,
+    ...[...`${begun('postgres')}${row}${tail}`.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)),
+  )
   const bySize = sizes.map((size) => {
     let last = shared
     const rows = Array.from({ length: size }, () => row.replaceAll('?', () => `$${++last}`))
-    return { size, statement: statementOf<R>(`${head} ${rows.join(', ')} ${tail}`.trim()) }
+    const said = (engine: Engine) => `${begun(engine)} ${rows.join(', ')} ${tail}`.trim()
+    return { size, statement: statementOf<R>(said('postgres'), said('sqlite')) }
   })
   return { bySize }
 }

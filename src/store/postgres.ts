@@ -48,6 +48,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 }
 
 class Postgres implements Database {
+  readonly engine = 'postgres'
   readonly #pool: pg.Pool
   readonly #places = new Places(mostConnections - connectionsForReads, patience)
   readonly #sharedReads: SharedReads

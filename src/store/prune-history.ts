@@ -10,9 +10,14 @@ const deleteOld = sql<[id: number]>`
     select id from (select id, at from event where team_id = $1 order by id limit $3) as oldest where at < $2)
   returning id`
 
-const deleteOldTokens = sql<[hash: Uint8Array]>`
-  delete from former_token where hash in (select hash from former_token where valid_until < $1 order by valid_until limit $2)
-  returning hash`
+const deleteOldTokens = sql<[userGroupId: number]>`
+  delete from former_token where ${{
+    postgres: 'hash in (select hash from former_token where valid_until < $1 order by valid_until limit $2)',
+    // By their order. With each of them goes its row in the table of all tokens.
+    sqlite: `valid_until < $1 and rotated_at <= (select max(rotated_at) from (
+      select rotated_at from former_token where valid_until < $1 and rotated_at < $1 order by rotated_at limit $2))`,
+  }}
+  returning user_group_id`
 
 /** Forgets one small batch of what is older than `before`; returns how much it was. */
 export function pruneHistory(database: Database, before: number, batch: number): Promise<number> {

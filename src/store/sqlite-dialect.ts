@@ -1,9 +1,9 @@
 import type { Row, Statement } from './database.ts'
 
 /** A statement in SQLite's words: tables are declared in PostgreSQL's, with types that it calls otherwise. */
-export function dialect({ text, givesFirstValue }: Statement<Row>): string {
+export function dialect({ sqlite, givesFirstValue }: Statement<Row>): string {
   // One who writes there is alone, and has nothing to lock.
-  const numbered = text.replaceAll(/\$(\d+)/g, '?$1').replace(/\s+for update of \w+$/, '')
+  const numbered = sqlite.replaceAll(/\$(\d+)/g, '?$1').replace(/\s+for update of \w+$/, '')
   // It would make a table of its own to keep what it returns in, even if that is a number.
   if (givesFirstValue) return numbered.replace(/\s+returning \w+$/, '')
   if (!/^(create|alter) /i.test(numbered)) return numbered

@@ -48,6 +48,7 @@ export function refuseOther(path: string): void {
 }
 
 class Sqlite implements Database {
+  readonly engine = 'sqlite'
   readonly #connection: SqliteConnection
   readonly #reads = new Together<Question>(queueMicrotask, (questions) => this.#answer(questions))
   readonly #writes: SqliteWrites

@@ -5,6 +5,7 @@ import { addApiToken } from './api-tokens.ts'
 import { type Database, fragment, run, sql, type TeamDatabase, type Work } from './database.ts'
 import { type Actor, fieldsOf, record } from './events.ts'
 import type { FirstTeam, TeamSettings, Teams } from './store.ts'
+import { everyToken } from './user-group-statements.ts'
 
 type TeamRow = [id: number, name: string, strictMapping: number, createdAt: number]
 
@@ -22,8 +23,7 @@ const update = sql<TeamRow>`
   returning ${columns}`
 const anyApiToken = sql<[id: number]>`select id from api_token where team_id = $1 limit 1`
 /** Of any team: whoever has it could do everything to the first one. */
-const tokenOfGroup = sql<[id: number]>`
-  select id from user_group where token_hash = $1 union all select user_group_id from former_token where hash = $1`
+const tokenOfGroup = sql<[id: number]>`select user_group_id from ${everyToken} where hash = $1`
 const revocation = sql<[revokedAt: number | null]>`select revoked_at from api_token where hash = $1`
 
 export class TeamsStore implements Teams {

@@ -1,10 +1,11 @@
 import { ServiceError } from '../errors.ts'
 import type { ImportedUserGroup } from '../user-groups/user-group.ts'
-import type { TeamDatabase, Work } from './database.ts'
+import { fragment, type TeamDatabase, type Work } from './database.ts'
 import { type Actor, record, waitForStandby } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
 import { addManyEntries, mappingRefusals } from './mappings.ts'
 import type { ImportOutcome, ImportWish } from './store.ts'
+import { everyToken } from './user-group-statements.ts'
 
 const insertUnlessThere = manyRows<[id: number]>(
   `insert into user_group (id, team_id, provided_id, name, token_hash, token_sealed, token_key, disabled, created_at,
@@ -29,8 +30,11 @@ const sealsThere = manyRows<[providedId: string, seal: Uint8Array]>(
 )
 const remove = manyRows('delete from user_group where team_id = $1 and id in (', '?', ')')
 // These look beyond the team: a token has one owner at most, whoever that is.
-const currentTokens = manyRows<[hash: Uint8Array]>('select token_hash from user_group where token_hash in (', '?', ')')
-const formerTokens = manyRows<[hash: Uint8Array]>('select hash from former_token where hash in (', '?', ')')
+const owners = manyRows<[hash: Uint8Array, groupId: number]>(
+  fragment`select hash, user_group_id from ${everyToken} where hash in (`,
+  '?',
+  ')',
+)
 const apiTokens = manyRows<[hash: Uint8Array]>('select hash from api_token where hash in (', '?', ')')
 
 interface Candidate extends ImportWish {
@@ -129,15 +133,14 @@ function* insert(teamId: number, candidates: readonly Candidate[], now: number):
   })
   const ids = new Set((yield* runMany(insertUnlessThere, [teamId, now], rows)).map(([id]) => id))
   const inserted = sorted.filter(({ group }) => ids.has(group.id))
-  // Looked for after the insert: a token that is being rotated away is current until then, and former from then on.
-  const spent = yield* spentHashes(inserted)
-  const misplaced = inserted.filter((candidate) => spent.has(hashOf(candidate)))
+  // Looked for after the insert: until then, somebody else's token may have come, or gone.
+  const isTaken = yield* takenTokens(inserted)
   yield* runMany(
     remove,
     [teamId],
-    misplaced.map(({ group }) => [group.id]),
+    inserted.filter(isTaken).map(({ group }) => [group.id]),
   )
-  return new Map(inserted.map((each) => [each, spent.has(hashOf(each)) ? tokenTaken() : 'created']))
+  return new Map(inserted.map((each) => [each, isTaken(each) ? tokenTaken() : 'created']))
 }
 
 /** Any order will do that is the same everywhere. */
@@ -178,14 +181,12 @@ function* explain(
   decided: Map<Candidate, ImportOutcome>,
 ): Work<void> {
   const there = new Map(yield* runMany(sealsThere, [teamId], providedIds(rest)))
-  const current = yield* hashesIn(currentTokens, rest)
-  const spent = yield* spentHashes(rest)
+  const hasTakenToken = yield* takenTokens(rest)
   const waiting = new Set<string>()
   for (const candidate of rest) {
     const { providedId, group } = candidate
     const seal = there.get(providedId)
-    const isTaken = current.has(hashOf(candidate)) || spent.has(hashOf(candidate))
-    const refusal = refusals.get(candidate) ?? (isTaken ? tokenTaken() : undefined)
+    const refusal = refusals.get(candidate) ?? (hasTakenToken(candidate) ? tokenTaken() : undefined)
     // With our own seal it is our own commit, whose answer was lost; another process may have made the same id.
     if (seal !== undefined) {
       const isOurs = Buffer.compare(seal, group.token.bytes) === 0
@@ -197,15 +198,15 @@ function* explain(
   }
 }
 
-/** Of tokens that no user group may have any more, or ever. */
-function* spentHashes(candidates: readonly Candidate[]): Work<ReadonlySet<string>> {
-  const former = yield* hashesIn(formerTokens, candidates)
-  return former.union(yield* hashesIn(apiTokens, candidates))
-}
-
-function* hashesIn(statement: typeof currentTokens, candidates: readonly Candidate[]): Work<ReadonlySet<string>> {
+/** Those that are, or were, somebody else's: of a user group, or an API token. */
+function* takenTokens(candidates: readonly Candidate[]): Work<(candidate: Candidate) => boolean> {
   const hashes = candidates.map(({ group }) => [group.token.hash])
-  return new Set((yield* runMany(statement, [], hashes)).map(([hash]) => text(hash)))
+  const ownersOf = Map.groupBy(yield* runMany(owners, [], hashes), ([hash]) => text(hash))
+  const ofCallers = new Set((yield* runMany(apiTokens, [], hashes)).map(([hash]) => text(hash)))
+  return (candidate) => {
+    const hash = hashOf(candidate)
+    return ofCallers.has(hash) || (ownersOf.get(hash) ?? []).some(([, groupId]) => groupId !== candidate.group.id)
+  }
 }
 
 function hashOf({ group }: Candidate): string {

@@ -16,29 +16,51 @@ export const insertUnlessThere = sharedChange<[id: number]>(
   on conflict do nothing
   returning id`
 
+// On SQLite a table leads from the hash of a token to its group: migration 6 says why.
+const hasToken = {
+  postgres: 'g.token_hash = $2',
+  sqlite: 'g.id = (select user_group_id from token where hash = $2) and g.token_hash = $2',
+}
+const hadToken = {
+  postgres: 'g.id = f.user_group_id',
+  sqlite: 'g.id = f.user_group_id and g.token_hash <> f.hash',
+}
+const formerToken = { postgres: 'former_token', sqlite: 'token' }
+
+/** All tokens there are or were, of any team, and whose each is. */
+export const everyToken = {
+  postgres: `(
+    select token_hash as hash, id as user_group_id from user_group
+    union all
+    select hash, user_group_id from former_token) as token`,
+  sqlite: 'token',
+}
+
+export type OwnerRow = [id: number, providedId: string, name: string, issuedAt: number | null, hasGrace: number]
+
 /**
  * Nobody else changes the group until the commit, so that it needs no second look to replace its token. `hasGrace`: a
  * former token of the group is valid still. Few have one, and to look is cheaper than to end none.
  */
-export const ownerOfToken = shared<[id: number, providedId: string, name: string, hasGrace: number]>('bigint', 'bytea')`
-  select id, provided_id, name, case when exists (
+export const ownerOfToken = shared<OwnerRow>('bigint', 'bytea')`
+  select id, provided_id, name, token_rotated_at, case when exists (
     select 1 from former_token f where f.user_group_id = g.id and f.valid_until > f.rotated_at) then 1 else 0 end
-  from user_group g where team_id = $1 and token_hash = $2
+  from user_group g where team_id = $1 and ${hasToken}
   for update of g`
 
 export const replaceToken = shared('bigint', 'bigint', 'bytea', 'bytea', 'text', 'bigint')`
   update user_group set token_hash = $3, token_sealed = $4, token_key = $5, token_rotated_at = $6
   where id = $1 and team_id = $2`
 
-export const rememberFormer = shared('bytea', 'bigint', 'bigint', 'bigint')`
-  insert into former_token (hash, user_group_id, rotated_at, valid_until) values ($1, $2, $3, $4)`
+export const rememberFormer = shared('bytea', 'bigint', 'bigint', 'bigint', 'bigint')`
+  insert into former_token (hash, user_group_id, issued_at, rotated_at, valid_until) values ($1, $2, $3, $4, $5)`
 
 export const endFormer = shared('bigint')`
   update former_token set valid_until = rotated_at where user_group_id = $1 and valid_until > rotated_at`
 
 export const ownerOfFormer = shared<UserGroupRow>('bigint', 'bytea')`
   select g.id, g.provided_id, g.name, g.token_key, g.token_sealed
-  from former_token f join user_group g on g.id = f.user_group_id
+  from ${formerToken} f join user_group g on ${hadToken}
   where g.team_id = $1 and f.hash = $2`
 
 export type VerifiedRow = [
@@ -51,14 +73,20 @@ export type VerifiedRow = [
 ]
 
 export const verifyCurrent = shared<VerifiedRow>('bigint', 'bytea')`
-  select provided_id, name, disabled, mapping, properties, null from user_group
-  where team_id = $1 and token_hash = $2`
+  select provided_id, name, disabled, mapping, properties, null from user_group g
+  where team_id = $1 and ${hasToken}`
 
 // Without grace it is over whatever the time: the clock of the machine that rotated it may be ahead of ours.
+const validUntil = {
+  postgres: 'case when f.valid_until > f.rotated_at then f.valid_until else 0 end',
+  sqlite: `coalesce((
+      select max(valid_until) from former_token
+      where user_group_id = f.user_group_id and hash = f.hash and valid_until > rotated_at), 0)`,
+}
+
 export const verifyFormer = shared<VerifiedRow>('bigint', 'bytea')`
-  select g.provided_id, g.name, g.disabled, g.mapping, g.properties,
-    case when f.valid_until > f.rotated_at then f.valid_until else 0 end
-  from former_token f join user_group g on g.id = f.user_group_id
+  select g.provided_id, g.name, g.disabled, g.mapping, g.properties, ${validUntil}
+  from ${formerToken} f join user_group g on ${hadToken}
   where g.team_id = $1 and f.hash = $2`
 
 type Nothing<Row> = { [Column in keyof Row]: null }
@@ -68,22 +96,21 @@ export type MappedRow = [...VerifiedRow, ...Nothing<DataSourceRow>] | [...Nothin
 // its id meanwhile, and that of another customer taken it.
 export const verifyMappedCurrent = sql<MappedRow>`
   select provided_id, name, disabled, mapping, properties, null, null, null, null, null, null, null, null
-  from user_group where team_id = $1 and token_hash = $2
+  from user_group g where team_id = $1 and ${hasToken}
   union all
   select null, null, null, null, null, null, d.id, d.provided_id, d.schema_id, d.name, d.kind, d.created_at, d.updated_at
   from user_group g
   join mapping_entry m on m.user_group_id = g.id
   join data_source d on d.team_id = g.team_id and (d.id = m.data_source or d.provided_id = m.data_source)
-  where g.team_id = $1 and g.token_hash = $2`
+  where g.team_id = $1 and ${hasToken}`
 
 export const verifyMappedFormer = sql<MappedRow>`
-  select g.provided_id, g.name, g.disabled, g.mapping, g.properties,
-    case when f.valid_until > f.rotated_at then f.valid_until else 0 end, null, null, null, null, null, null, null
-  from former_token f join user_group g on g.id = f.user_group_id
+  select g.provided_id, g.name, g.disabled, g.mapping, g.properties, ${validUntil}, null, null, null, null, null, null, null
+  from ${formerToken} f join user_group g on ${hadToken}
   where g.team_id = $1 and f.hash = $2
   union all
   select null, null, null, null, null, null, d.id, d.provided_id, d.schema_id, d.name, d.kind, d.created_at, d.updated_at
-  from former_token f join user_group g on g.id = f.user_group_id
+  from ${formerToken} f join user_group g on ${hadToken}
   join mapping_entry m on m.user_group_id = g.id
   join data_source d on d.team_id = g.team_id and (d.id = m.data_source or d.provided_id = m.data_source)
   where g.team_id = $1 and f.hash = $2`
@@ -158,5 +185,13 @@ export const updateRecord = sql<RecordRow>`
   where team_id = $1 and provided_id = $2
   returning ${recordColumns}`
 
-export const deleteGroup = sql<[id: number]>`
-  delete from user_group where team_id = $1 and provided_id = $2 returning id`
+export const deleteGroup = sql<[id: number, rotatedAt: number | null]>`
+  delete from user_group where team_id = $1 and provided_id = $2 returning id, token_rotated_at`
+
+/** All former tokens of a group, each found by the time from which the next one was valid: they have no index by group. */
+export const forgetFormer = sql`
+  with recursive rotation (at) as (
+    select cast($2 as bigint)
+    union
+    select f.issued_at from rotation join former_token f on f.rotated_at = rotation.at and f.user_group_id = $1)
+  delete from former_token where user_group_id = $1 and rotated_at in (select at from rotation)`

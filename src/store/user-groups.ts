@@ -125,8 +125,9 @@ export class UserGroupStore implements UserGroups {
   delete(providedId: string, now: number): Promise<boolean> {
     const actor = this.#actor
     return this.#database.write(function* () {
-      const deleted = yield* run(statements.deleteGroup, actor.teamId, providedId)
-      if (deleted.length === 0) return false
+      const [deleted] = yield* run(statements.deleteGroup, actor.teamId, providedId)
+      if (deleted === undefined) return false
+      yield* run(statements.forgetFormer, ...deleted)
       yield* record(actor, 'user_group.deleted', providedId, now)
       return true
     }, 'once')
@@ -204,12 +205,12 @@ function* replaceToken(rotation: Rotation): Work<statements.UserGroupRow> {
   const { graceSeconds } = replacement
   const [owner] = yield* run(statements.ownerOfToken, actor.teamId, current)
   if (owner === undefined) return yield* ownRotation(rotation)
-  const [groupId, providedId, name, hasGrace] = owner
+  const [groupId, providedId, name, issuedAt, hasGrace] = owner
   rotation.fresh ??= replacement.seal(groupId)
   const { hash, bytes, keyId } = rotation.fresh
   yield* run(statements.replaceToken, groupId, actor.teamId, hash, bytes, keyId, now)
   if (hasGrace === 1 && graceSeconds === 0) yield* run(statements.endFormer, groupId)
-  yield* run(statements.rememberFormer, current, groupId, now, now + graceSeconds * 1000)
+  yield* run(statements.rememberFormer, current, groupId, issuedAt, now, now + graceSeconds * 1000)
   const detail = graceSeconds > 0 ? { grace_seconds: graceSeconds } : null
   yield* record(actor, 'user_group.token_rotated', providedId, now, detail)
   return [groupId, providedId, name, keyId, bytes]

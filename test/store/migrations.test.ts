@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { readFixture } from '../../campaigns/fixture.ts'
 import { systemClock } from '../../src/clock.ts'
 import { readConfig } from '../../src/config.ts'
 import { OperatorError } from '../../src/operator-error.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type Engine, engines } from '../support/engines.ts'
+import { restoreDump } from '../support/plain-dump.ts'
 import { onPostgres } from '../support/postgres-client.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { times } from '../support/times.ts'
@@ -131,13 +133,11 @@ describe('a migration on PostgreSQL', () => {
   })
 
   it('gives up on a table that others hold as soon as any other statement, for all would wait behind it', async (t) => {
-    const { open, sql, url } = await impatientDatabase(t)
-    await (await open()).close()
-    await sql('alter table event drop column by_api_token_id, drop column detail')
-    await sql('delete from schema_version where version > 4')
+    const { open, url } = await impatientDatabase(t)
+    await restoreDump({ DATABASE_URL: url }, readFixture(5, postgres).dump)
     await onPostgres(url, async (holder) => {
       await holder.query('begin')
-      await holder.query('lock table event in row exclusive mode')
+      await holder.query('lock table former_token in row exclusive mode')
       const waited = pause(5_000, undefined, { ref: false })
       await assert.rejects(Promise.race([open(), waited]), { code: 'unavailable' })
     })

@@ -61,7 +61,8 @@ describe('a verification on PostgreSQL during which others change what it reads'
     const verified = await overtaken(
       team,
       token,
-      `insert into former_token select token_hash, id, 1, 2 from user_group where team_id = TEAM`,
+      `insert into former_token (hash, user_group_id, rotated_at, valid_until)
+        select token_hash, id, 1, 2 from user_group where team_id = TEAM`,
       `update user_group set token_hash = '\\x00' where team_id = TEAM`,
     )
     assert.deepEqual([verified?.validUntil, verified?.dataSources.size], [2, 1])

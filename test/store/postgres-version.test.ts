@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import pg from 'pg'
-import type { Database, Version } from '../../src/store/database.ts'
+import { type Database, statementOf, type Version } from '../../src/store/database.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { createPostgres, type PostgresServer } from '../support/postgres-server.ts'
 import { standbyOf } from '../support/postgres-standby.ts'
@@ -86,7 +86,7 @@ describe('the version of a PostgreSQL database', () => {
   it('is not told where a connection has lost its name', async (t) => {
     const database = await opened(t)
     assert.notEqual(await told(database), undefined)
-    await database.read({ name: 'reset', text: 'reset all', givesRows: false })
+    await database.read(statementOf('reset all'))
     assert.equal(await told(database), undefined)
   })
 

@@ -84,14 +84,17 @@ for (const engine of engines)
     it('deletes a group with all its tokens and its mapping', async () => {
       const team = await on.newTeam()
       const { token, group } = await team.make('acme', { mapping: { sales: 'x' } })
-      const current = await team.rotate(token, 3_600)
+      const second = await team.rotate(token)
+      const third = await team.rotate(second, 3_600)
+      const current = await team.rotate(third, 3_600)
       assert.equal(await team.userGroups.delete('acme', noon), true)
       assert.equal(await team.userGroups.delete('acme', noon), false)
-      for (const gone of [token, current]) {
+      for (const gone of [token, second, third, current]) {
         assert.equal(await team.verify(gone), undefined)
         await assert.rejects(team.rotate(gone), { code: 'token_not_found' })
       }
-      for (const table of ['former_token', 'mapping_entry'])
+      const tables = ['former_token', 'mapping_entry', ...(engine.name === 'SQLite' ? ['token'] : [])]
+      for (const table of tables)
         assert.deepEqual(await on.sql(`select * from ${table} where user_group_id = ${group.id}`), [])
       assert.equal((await team.trail()).at(-1), 'user_group.deleted acme')
       const again = await team.make('acme')

@@ -2,10 +2,12 @@ import { rawSql } from './raw-database.ts'
 import type { Environment } from './service-process.ts'
 
 const byTeamId = (teamId: number) => `team_id = ${teamId}`
+const byGroup = (teamId: number) => `user_group_id in (select id from user_group where team_id = ${teamId})`
 /** How a row tells its team, where it is not by a column team_id. */
 const belonging: Record<string, (teamId: number) => string> = {
   team: (teamId) => `id = ${teamId}`,
-  former_token: (teamId) => `user_group_id in (select id from user_group where team_id = ${teamId})`,
+  former_token: byGroup,
+  token: byGroup,
   master_key: () => 'false',
   schema_version: () => 'false',
 }

@@ -1,18 +1,22 @@
 import { OperatorError } from '../../operator-error.ts'
-import { type Database, MissingTable, run, type Statement, sql, type Work } from '../database.ts'
+import { type Database, type Engine, MissingTable, run, type Statement, sql, type Work } from '../database.ts'
 import { initial } from './001-initial.ts'
 import { fewerIndexEntries } from './002-fewer-index-entries.ts'
 import { formerTokensInGrace } from './003-former-tokens-in-grace.ts'
 import { listsByAge } from './004-lists-by-age.ts'
 import { moreOfAnEvent } from './005-more-of-an-event.ts'
+import { tokensInOnePlace } from './006-tokens-in-one-place.ts'
+
+type Statements = readonly Statement<[]>[]
 
 /** Forward only, in order: the number of a migration is its place in this list. */
-const migrations: readonly (readonly Statement<[]>[])[] = [
+const migrations: readonly (Statements | Record<Engine, Statements>)[] = [
   initial,
   fewerIndexEntries,
   formerTokensInGrace,
   listsByAge,
   moreOfAnEvent,
+  tokensInOnePlace,
 ]
 
 const createVersions = sql`create table if not exists schema_version (
@@ -29,8 +33,9 @@ export async function migrate(database: Database, now: number): Promise<void> {
   await database.exclusively(function* () {
     yield* run(createVersions)
     const current = yield* currentVersion()
-    for (const [index, statements] of migrations.entries()) {
+    for (const [index, migration] of migrations.entries()) {
       if (index < current) continue
+      const statements = 'length' in migration ? migration : migration[database.engine]
       for (const statement of statements) yield* run(statement)
       yield* run(recordVersion, index + 1, now)
     }
