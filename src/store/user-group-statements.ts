@@ -21,11 +21,10 @@ const hasToken = {
   postgres: 'g.token_hash = $2',
   sqlite: 'g.id = (select user_group_id from token where hash = $2) and g.token_hash = $2',
 }
-const hadToken = {
-  postgres: 'g.id = f.user_group_id',
-  sqlite: 'g.id = f.user_group_id and g.token_hash <> f.hash',
+const formerTokenAndGroup = {
+  postgres: 'former_token f join user_group g on g.id = f.user_group_id',
+  sqlite: 'token f join user_group g on g.id = f.user_group_id and g.token_hash <> f.hash',
 }
-const formerToken = { postgres: 'former_token', sqlite: 'token' }
 
 /** All tokens there are or were, of any team, and whose each is. */
 export const everyToken = {
@@ -60,7 +59,7 @@ export const endFormer = shared('bigint')`
 
 export const ownerOfFormer = shared<UserGroupRow>('bigint', 'bytea')`
   select g.id, g.provided_id, g.name, g.token_key, g.token_sealed
-  from ${formerToken} f join user_group g on ${hadToken}
+  from ${formerTokenAndGroup}
   where g.team_id = $1 and f.hash = $2`
 
 export type VerifiedRow = [
@@ -86,7 +85,7 @@ const validUntil = {
 
 export const verifyFormer = shared<VerifiedRow>('bigint', 'bytea')`
   select g.provided_id, g.name, g.disabled, g.mapping, g.properties, ${validUntil}
-  from ${formerToken} f join user_group g on ${hadToken}
+  from ${formerTokenAndGroup}
   where g.team_id = $1 and f.hash = $2`
 
 type Nothing<Row> = { [Column in keyof Row]: null }
@@ -106,11 +105,11 @@ export const verifyMappedCurrent = sql<MappedRow>`
 
 export const verifyMappedFormer = sql<MappedRow>`
   select g.provided_id, g.name, g.disabled, g.mapping, g.properties, ${validUntil}, null, null, null, null, null, null, null
-  from ${formerToken} f join user_group g on ${hadToken}
+  from ${formerTokenAndGroup}
   where g.team_id = $1 and f.hash = $2
   union all
   select null, null, null, null, null, null, d.id, d.provided_id, d.schema_id, d.name, d.kind, d.created_at, d.updated_at
-  from ${formerToken} f join user_group g on ${hadToken}
+  from ${formerTokenAndGroup}
   join mapping_entry m on m.user_group_id = g.id
   join data_source d on d.team_id = g.team_id and (d.id = m.data_source or d.provided_id = m.data_source)
   where g.team_id = $1 and f.hash = $2`
