@@ -1,5 +1,6 @@
 import type { Campaign } from './campaign.ts'
 import { LimitedService } from './clock-limits.ts'
+import { endByTheClock } from './end-by-the-clock.ts'
 import { hasLibfaketime } from './jumping-clock.ts'
 import { onBothEngines } from './on-both-engines.ts'
 import { TwoClocks } from './two-clocks.ts'
@@ -23,13 +24,7 @@ export const clock: Campaign = {
     },
     'a rotated token that ends by the clock': {
       shows: /was rotated, and still verifies/,
-      rewrites: [
-        {
-          file: 'store/user-group-statements.ts',
-          find: 'case when f.valid_until > f.rotated_at then f.valid_until else 0 end\n',
-          replace: 'f.valid_until\n',
-        },
-      ],
+      rewrites: endByTheClock,
     },
   },
   async run({ size, random, engines, environment, progress }) {

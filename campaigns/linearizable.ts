@@ -4,6 +4,7 @@ import type { CalledService, Premises } from '../test/support/premises.ts'
 import { times } from '../test/support/times.ts'
 import type { Attempt, Campaign } from './campaign.ts'
 import { Crowd } from './crowd.ts'
+import { endByTheClock } from './end-by-the-clock.ts'
 import { groupModel } from './group-model.ts'
 import { firstUnexplained, isLinearizable } from './linearizability.ts'
 import { onEachEngine } from './on-each-engine.ts'
@@ -67,20 +68,14 @@ export const linearizable: Campaign = {
         },
         {
           file: 'store/user-group-statements.ts',
-          find: 'values ($1, $2, $3, $4)`',
-          replace: 'values ($1, $2, $3, $4) on conflict do nothing`',
+          find: 'values ($1, $2, $3, $4, $5)`',
+          replace: 'values ($1, $2, $3, $4, $5) on conflict do nothing`',
         },
       ],
     },
     'an end that depends on the clock': {
       shows: /\bverify t\d+ → (active|disabled)/,
-      rewrites: [
-        {
-          file: 'store/user-group-statements.ts',
-          find: 'case when f.valid_until > f.rotated_at then f.valid_until else 0 end\n',
-          replace: 'f.valid_until\n',
-        },
-      ],
+      rewrites: endByTheClock,
     },
   },
   async run(attempt) {
