@@ -5,7 +5,7 @@ import { withoutTokens } from './tokens/format.ts'
 const mark = `inexact ${randomUUID()}`
 
 // Fifteen digits without an exponent always survive; only a text with more is worth a closer look, or with an escape.
-const suspicious = /[\d.]{16}|\d[eE][-+\d]|\\/
+const suspicious = /\\|\d(?:[\d.]{15}|[eE][-+\d])/
 const stringsAndNumbers = /"(?:[^"\\]+|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*/g
 
 /**
