@@ -38,13 +38,13 @@ export const secrets: Campaign = {
       rewrites: [
         {
           file: 'tokens/key-ring.ts',
-          find: 'Buffer.concat([nonce, text, sealing.getAuthTag()])',
-          replace: 'Buffer.concat([nonce, text, sealing.getAuthTag(), plain])',
+          find: 'this.#newest.gcm.seal(plain, context)',
+          replace: 'Buffer.concat([this.#newest.gcm.seal(plain, context), plain])',
         },
         {
           file: 'tokens/key-ring.ts',
-          find: 'const { bytes } = sealed',
-          replace: 'const bytes = sealed.bytes.subarray(0, (sealed.bytes.length + nonceLength + tagLength) / 2)',
+          find: 'gcm.open(sealed.bytes, context)',
+          replace: 'gcm.open(sealed.bytes.subarray(0, (sealed.bytes.length + 28) / 2), context)',
         },
       ],
     },

@@ -14,19 +14,24 @@ describe('npm run mutate', () => {
   it('tells a change that the tests notice from one in a file that they never load', () => {
     const before = readFileSync(`${root}src/tokens/format.ts`, 'utf8')
     const { status, stdout, stderr } = mutate(
-      ...['--only', 'src/tokens/', '--tests', 'src/tokens/format.test.ts', '--sample', '6', '--seed', '1'],
+      ...['--only', 'src/tokens/', '--tests', 'src/tokens/format.test.ts', '--sample', '12', '--seed', '1'],
     )
     assert.equal(status, 0, stdout + stderr)
-    const rows = new Map(stdout.matchAll(/^(\S+) +(\d+) +(\d+) +(\d+) +\d+ %$/gm).map(([, file, ...of]) => [file, of]))
-    const [, noticed] = rows.get('src/tokens/format.ts') ?? []
-    const [, unloaded, survived] = rows.get('src/tokens/key-ring.ts') ?? []
-    assert.ok(Number(noticed) > 0, stdout)
-    assert.ok(Number(survived) > 0, stdout)
-    assert.equal(unloaded, '0', stdout)
-    assert.match(
+    const rows = [...stdout.matchAll(/^(src\S+) +\d+ +(\d+) +\d+ +\d+ %$/gm)]
+    const killed = (isLoaded: boolean) =>
+      rows
+        .filter(([, file = '']) => /\/(format|random)\.ts$/.test(file) === isLoaded)
+        .map(([, , count]) => Number(count))
+    assert.ok(
+      killed(true).some((count) => count > 0),
       stdout,
-      /^Survived:\n(src\/tokens\/(format|key-ring|tokens)\.ts:\d+ {2}.+ → .+\n)+\n6 of \d+ mutants, seed 1$/m,
     )
+    assert.ok(killed(false).length > 0, stdout)
+    assert.ok(
+      killed(false).every((count) => count === 0),
+      stdout,
+    )
+    assert.match(stdout, /^Survived:\n(src\/tokens\/[\w-]+\.ts:\d+ {2}.+ → .+\n)+\n12 of \d+ mutants, seed 1$/m)
     assert.equal(readFileSync(`${root}src/tokens/format.ts`, 'utf8'), before)
   })
 

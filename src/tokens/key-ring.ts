@@ -1,9 +1,5 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
-import { randomBytes } from './random.ts'
-
-const cipher = 'aes-256-gcm'
-const nonceLength = 12
-const tagLength = 16
+import { hkdfSync } from 'node:crypto'
+import { Gcm } from './gcm.ts'
 
 export interface Sealed {
   /** Which master key sealed it. */
@@ -14,7 +10,7 @@ export interface Sealed {
 
 interface MasterKey {
   id: string
-  sealing: KeyObject
+  gcm: Gcm
 }
 
 /** The master keys an operator configured, newest first: the newest seals, all of them open. */
@@ -44,28 +40,14 @@ export class KeyRing {
 
   /** `context` names the row the value belongs to; the value opens with the same context only. */
   seal(plain: Uint8Array, context: string): Sealed {
-    const nonce = randomBytes(nonceLength)
-    const sealing = createCipheriv(cipher, this.#newest.sealing, nonce, { authTagLength: tagLength })
-    sealing.setAAD(Buffer.from(context))
-    const text = sealing.update(plain)
-    sealing.final()
-    return { keyId: this.#newest.id, bytes: Buffer.concat([nonce, text, sealing.getAuthTag()]) }
+    return { keyId: this.#newest.id, bytes: this.#newest.gcm.seal(plain, context) }
   }
 
   open(sealed: Sealed, context: string): Buffer {
     const key = this.#keys.get(sealed.keyId)
     if (key === undefined) throw new MissingMasterKey(`master key ${sealed.keyId} is not in the key ring`)
-    const { bytes } = sealed
-    if (bytes.length < nonceLength + tagLength) throw new SealError('the sealed value is too short')
-    const opening = createDecipheriv(cipher, key.sealing, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
-    opening.setAAD(Buffer.from(context))
-    opening.setAuthTag(bytes.subarray(bytes.length - tagLength))
-    const plain = opening.update(bytes.subarray(nonceLength, bytes.length - tagLength))
-    try {
-      opening.final()
-    } catch (cause) {
-      throw new SealError('the sealed value was changed, moved or sealed by another key', { cause })
-    }
+    const plain = key.gcm.open(sealed.bytes, context)
+    if (plain === undefined) throw new SealError('the sealed value was cut, changed, moved or sealed by another key')
     return plain
   }
 }
@@ -82,7 +64,7 @@ export class MissingMasterKey extends SealError {
 function deriveKey(master: Uint8Array): MasterKey {
   return {
     id: Buffer.from(derive(master, 'key id', 4)).toString('hex'),
-    sealing: createSecretKey(derive(master, 'sealing', 32)),
+    gcm: new Gcm(derive(master, 'sealing', 32)),
   }
 }
 
