@@ -51,16 +51,20 @@ function sqliteFloors(rows: number, times: number): Floor[] {
       for (let row = 0; row < 64; row++) insert.run(randomUUID(), value)
       database.exec('commit')
     })
-    database.exec('create table former (name text primary key) strict')
-    const replace = database.prepare('update floor set name = ? where name = ?')
-    const remember = database.prepare('insert into former (name) values (?)')
+    // As the service keeps tokens: a change by the row's id, and every text there ever was in a table of its own.
+    database.exec('create table changing (id integer primary key, name text, value text) strict')
+    database.exec('create table place (name text primary key, id integer) strict, without rowid')
+    database.exec('insert into changing select id, name, value from floor')
+    database.exec('insert into place select name, id from floor order by name')
+    const replace = database.prepare('update changing set name = ? where id = (select id from place where name = ?)')
+    const remember = database.prepare('insert into place select ?, id from place where name = ?')
     const replaced = perPiece(Math.ceil(times / 100), () => {
       database.exec('begin')
       for (let row = 0; row < sharedByReplacements; row++) {
         const at = randomInt(rows)
         const [current = '', fresh] = [names[at], randomUUID()]
         replace.run(fresh, current)
-        remember.run(current)
+        remember.run(fresh, current)
         names[at] = fresh
       }
       database.exec('commit')
