@@ -222,8 +222,8 @@ async function withstandHoarders(service: CalledService, memory: Memory, limit: 
   const siege = new Siege(url, testApiToken, limit.check)
   await siege.raise({ 'not reading many lists': hoarders }, false)
   const served = await load({ url, workload: others, connections: 20, seconds: limit.answer / 1000, rate: 100 })
-  const grown = memory.grownWithin(mostMegabytes.hoarding)
   await untilCutOff(service, siege, 'not reading many lists', limit)
+  const grown = memory.grownWithin(mostMegabytes.hoarding)
   siege.lift()
   assert.equal(served.errors, 0, 'others were refused')
   return grown
