@@ -37,14 +37,14 @@ export const secrets: Campaign = {
       shows: /\.db(-wal)?: .*connection/,
       rewrites: [
         {
-          file: 'tokens/key-ring.ts',
-          find: 'this.#newest.gcm.seal(plain, context)',
-          replace: 'Buffer.concat([this.#newest.gcm.seal(plain, context), plain])',
+          file: 'tokens/gcm.ts',
+          find: 'Buffer.concat([nonce, text, this.#tag(text, context, stream)])',
+          replace: 'Buffer.concat([nonce, text, this.#tag(text, context, stream), plain])',
         },
         {
-          file: 'tokens/key-ring.ts',
-          find: 'gcm.open(sealed.bytes, context)',
-          replace: 'gcm.open(sealed.bytes.subarray(0, (sealed.bytes.length + 28) / 2), context)',
+          file: 'tokens/gcm.ts',
+          find: 'if (sealed.length < overhead) return undefined',
+          replace: 'sealed = sealed.subarray(0, (sealed.length + overhead) / 2)',
         },
       ],
     },

@@ -1,13 +1,11 @@
 import { type Cipheriv, createCipheriv, timingSafeEqual } from 'node:crypto'
-import { Ghash } from './ghash.ts'
+import { blockLength, Ghash } from './ghash.ts'
 import { randomBytes } from './random.ts'
 
 const nonceLength = 12
-const blockLength = 16
 const tagLength = blockLength
-const mostBytesOfCharacter = 3
-
 const overhead = nonceLength + tagLength
+const mostBytesOfCharacter = 3
 
 interface Memory {
   bytes: Buffer

@@ -1,4 +1,4 @@
-const blockLength = 16
+export const blockLength = 16
 const nibblesOfBlock = 32
 const valuesOfNibble = 16
 const wordsOfBlock = 4
