@@ -1,10 +1,11 @@
 import type { DataSourceRow } from './data-source-row.ts'
 import { fragment, shared, sharedChange, sql } from './database.ts'
 
-export type UserGroupRow = [id: number, providedId: string, name: string, keyId: string, sealed: Uint8Array]
+/** Without the provided id: who asks by it knows it, and every column of a row has its price. */
+export type UserGroupRow = [id: number, name: string, keyId: string, sealed: Uint8Array]
 
 export const byProvidedId = shared<UserGroupRow>('bigint', 'text')`
-  select id, provided_id, name, token_key, token_sealed from user_group
+  select id, name, token_key, token_sealed from user_group
   where team_id = $1 and provided_id = $2`
 
 export const insertUnlessThere = sharedChange<[id: number]>(
@@ -57,8 +58,8 @@ export const rememberFormer = shared('bytea', 'bigint', 'bigint', 'bigint', 'big
 export const endFormer = shared('bigint')`
   update former_token set valid_until = rotated_at where user_group_id = $1 and valid_until > rotated_at`
 
-export const ownerOfFormer = shared<UserGroupRow>('bigint', 'bytea')`
-  select g.id, g.provided_id, g.name, g.token_key, g.token_sealed
+export const ownerOfFormer = shared<[providedId: string, ...UserGroupRow]>('bigint', 'bytea')`
+  select g.provided_id, g.id, g.name, g.token_key, g.token_sealed
   from ${formerTokenAndGroup}
   where g.team_id = $1 and f.hash = $2`
 

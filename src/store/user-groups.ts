@@ -42,7 +42,7 @@ export class UserGroupStore implements UserGroups {
 
   find(providedId: string): Promise<UserGroup | undefined> {
     const rows = this.#database.read(statements.byProvidedId, this.#actor.teamId, providedId)
-    return rows.then(([row]) => row && this.#userGroup(row))
+    return rows.then(([row]) => row && this.#userGroup(providedId, row))
   }
 
   async getOrCreate(make: () => NewUserGroup, now: number): Promise<{ group: UserGroup; created: boolean }> {
@@ -50,13 +50,14 @@ export class UserGroupStore implements UserGroups {
     const order = `${this.#actor.teamId} ${creation.wish.providedId}`
     const row = await this.#database.writeTogether(order, () => getOrCreate(creation))
     // The seal is ours alone; another process may have made the same id.
-    return { group: this.#userGroup(row), created: isSeal(row[4], creation.wish.token) }
+    const created = isSeal(row[3], creation.wish.token)
+    return { group: this.#userGroup(creation.wish.providedId, row), created }
   }
 
   async replaceToken(current: Uint8Array, replacement: TokenReplacement, now: number): Promise<UserGroup> {
     const rotation: Rotation = { actor: this.#actor, current, replacement, fresh: undefined, now }
     const order = `${this.#actor.teamId} ${Buffer.from(current).toString('hex')}`
-    return this.#userGroup(await this.#database.writeTogether(order, () => replaceToken(rotation)))
+    return this.#userGroup(...(await this.#database.writeTogether(order, () => replaceToken(rotation))))
   }
 
   verify(token: Uint8Array): Promise<Verified | undefined> {
@@ -150,7 +151,7 @@ export class UserGroupStore implements UserGroups {
     return userGroupRecord(this.#actor.teamId, row)
   }
 
-  #userGroup([id, providedId, name, keyId, sealed]: statements.UserGroupRow): UserGroup {
+  #userGroup(providedId: string, [id, name, keyId, sealed]: statements.UserGroupRow): UserGroup {
     // One engine gives a Buffer, the other does not.
     const bytes = new Uint8Array(sealed.buffer, sealed.byteOffset, sealed.length)
     return { id, teamId: this.#actor.teamId, providedId, name, token: { keyId, bytes } }
@@ -173,6 +174,8 @@ interface Rotation {
   readonly now: number
 }
 
+type Rotated = [providedId: string, row: statements.UserGroupRow]
+
 // No closures, as rarer work is: for each that is a generator V8 makes a hidden class, which keeps all that the closure sees
 // until the whole heap is collected. It cost a twentieth of a rotation.
 
@@ -188,11 +191,11 @@ function* getOrCreate(creation: Creation): Work<statements.UserGroupRow> {
     if (added !== undefined) {
       yield* addEntries(actor.teamId, id, mapping)
       yield* record(actor, 'user_group.created', providedId, now)
-      return [id, providedId, name, token.keyId, token.bytes]
+      return [id, name, token.keyId, token.bytes]
     }
     const [there] = yield* run(statements.byProvidedId, actor.teamId, providedId)
     if (there !== undefined) {
-      if (isSeal(there[4], token)) yield* waitForStandby(actor.teamId)
+      if (isSeal(there[3], token)) yield* waitForStandby(actor.teamId)
       return there
     }
     // Neither added nor found: another group has the id we made, or this one was deleted in between.
@@ -200,7 +203,7 @@ function* getOrCreate(creation: Creation): Work<statements.UserGroupRow> {
   }
 }
 
-function* replaceToken(rotation: Rotation): Work<statements.UserGroupRow> {
+function* replaceToken(rotation: Rotation): Work<Rotated> {
   const { actor, current, replacement, now } = rotation
   const { graceSeconds } = replacement
   const [owner] = yield* run(statements.ownerOfToken, actor.teamId, current)
@@ -213,16 +216,17 @@ function* replaceToken(rotation: Rotation): Work<statements.UserGroupRow> {
   yield* run(statements.rememberFormer, current, groupId, issuedAt, now, now + graceSeconds * 1000)
   const detail = graceSeconds > 0 ? { grace_seconds: graceSeconds } : null
   yield* record(actor, 'user_group.token_rotated', providedId, now, detail)
-  return [groupId, providedId, name, keyId, bytes]
+  return [providedId, [groupId, name, keyId, bytes]]
 }
 
 /** What this rotation committed before, if its answer was lost with the connection. */
-function* ownRotation({ actor, current, fresh }: Rotation): Work<statements.UserGroupRow> {
+function* ownRotation({ actor, current, fresh }: Rotation): Work<Rotated> {
   const [former] = yield* run(statements.ownerOfFormer, actor.teamId, current)
   if (former === undefined) throw new ServiceError('token_not_found')
-  if (fresh === undefined || !isSeal(former[4], fresh)) throw new ServiceError('token_already_rotated')
+  const [providedId, ...row] = former
+  if (fresh === undefined || !isSeal(row[3], fresh)) throw new ServiceError('token_already_rotated')
   yield* waitForStandby(actor.teamId)
-  return former
+  return [providedId, row]
 }
 
 function isSeal(bytes: Uint8Array, sealed: SealedToken): boolean {
