@@ -1,26 +1,30 @@
 import { crc32 } from 'node:zlib'
 import { randomBytes } from './random.ts'
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const alphabet = Buffer.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
 const secretLength = 32
 const checksumLength = 6
 // The largest multiple of 62 in a byte: higher bytes are thrown away, so that every character is equally likely.
 const unbiased = 248
+/** Where a text is put together. To V8 a sum of texts is a note of its parts only, with which it writes JSON half as fast. */
+const draft = Buffer.alloc(64)
 
 type TokenPrefix = 'ugt_' | 'uga_'
 
 /** Prefix, 32 random characters, checksum: a secret scanner knows it, and a typing error is found without a look-up. */
 export function mintToken(prefix: TokenPrefix): string {
-  return withChecksum(prefix + randomCharacters(secretLength))
+  const start = draft.write(prefix)
+  return draftWithChecksum(drawCharacters(start, start + secretLength))
 }
 
 export function withChecksum(secret: string): string {
-  return secret + checksum(secret)
+  return draftWithChecksum(draft.write(secret, 'latin1'))
 }
 
 /** An id that nobody chose, for what has none of its own. */
 export function mintId(prefix: 'ds_' | 'sch_'): string {
-  return prefix + randomCharacters(20)
+  const start = draft.write(prefix)
+  return draft.toString('latin1', 0, drawCharacters(start, start + 20))
 }
 
 /** What a token from elsewhere looks like: one that an operator chose, or that came along from another system. */
@@ -29,8 +33,7 @@ export const visibleAscii = /^[\x21-\x7e]{16,255}$/
 /** False for what looks minted here, but was not: a typing error, or a guess. */
 export function hasRightChecksum(token: string, prefix: TokenPrefix): boolean {
   if (token.length !== prefix.length + secretLength + checksumLength) return false
-  const end = prefix.length + secretLength
-  return token.slice(end) === checksum(token.slice(0, end))
+  return token === withChecksum(token.slice(0, -checksumLength))
 }
 
 /** What a secret scanner, or a log redactor, looks for. */
@@ -43,22 +46,22 @@ export function withoutTokens(text: string): string {
   return text.replaceAll(everyToken, '…')
 }
 
-function randomCharacters(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    for (const byte of randomBytes(length + 16)) {
-      if (byte < unbiased && text.length < length) text += alphabet[byte % 62]
+function drawCharacters(start: number, end: number): number {
+  let at = start
+  while (at < end) {
+    for (const byte of randomBytes(end - at + 16)) {
+      if (byte < unbiased && at < end) draft[at++] = alphabet[byte % alphabet.length] ?? 0
     }
   }
-  return text
+  return end
 }
 
-function checksum(secret: string): string {
-  let rest = crc32(secret)
-  let text = ''
-  for (let i = 0; i < checksumLength; i++) {
-    text = alphabet[rest % 62] + text
-    rest = Math.floor(rest / 62)
+function draftWithChecksum(start: number): string {
+  const end = start + checksumLength
+  let rest = crc32(draft.subarray(0, start))
+  for (let at = end - 1; at >= start; at--) {
+    draft[at] = alphabet[rest % alphabet.length] ?? 0
+    rest = Math.floor(rest / alphabet.length)
   }
-  return text
+  return draft.toString('latin1', 0, end)
 }

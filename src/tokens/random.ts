@@ -9,9 +9,11 @@ export function randomBytes(count: number): Buffer {
     randomFillSync(pool)
     used = 0
   }
-  const bytes = Buffer.from(pool.subarray(used, used + count))
-  // No secret stays behind where it was drawn.
-  pool.fill(0, used, used + count)
-  used += count
+  const bytes = Buffer.allocUnsafe(count)
+  for (let at = 0; at < count; at++) {
+    bytes[at] = pool[used] ?? 0
+    // No secret stays behind where it was drawn.
+    pool[used++] = 0
+  }
   return bytes
 }
