@@ -106,6 +106,14 @@ describe('AES-256-GCM', () => {
     )
   })
 
+  it('never seals two texts with the same bytes of AES, however many it prepares, short ones and long ones by turns', () => {
+    const gcm = new Gcm(randomBytes(32))
+    const seals = Array.from({ length: 2_000 }, (_, index) => gcm.seal(Buffer.alloc(40 + (index % 17)), ''))
+    assert.equal(new Set(seals.map((sealed) => sealed.toString('hex', 0, nonceLength))).size, seals.length)
+    // Zeros are sealed as what they are mixed with.
+    assert.equal(new Set(seals.map((sealed) => sealed.toString('hex', nonceLength, 40))).size, seals.length)
+  })
+
   it('gives what stays as it is, whatever is sealed and opened afterwards', () => {
     const gcm = new Gcm(randomBytes(32))
     const secrets = Array.from({ length: 100 }, () => randomBytes(42))
