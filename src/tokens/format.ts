@@ -53,7 +53,7 @@ function drawCharacters(start: number, end: number): number {
       if (byte < unbiased && at < end) draft[at++] = alphabet[byte % alphabet.length] ?? 0
     }
   }
-  return end
+  return at
 }
 
 function draftWithChecksum(start: number): string {
