@@ -12,10 +12,11 @@ import { times } from '../test/support/times.ts'
 import { Bystander, furnishedTeam } from './bystander.ts'
 import type { Attempt } from './campaign.ts'
 import { type HostileRequests, isWellFramed, type Known } from './hostile-requests.ts'
-import { hostileStream, sendStream } from './hostile-streams.ts'
+import { breakStream, hostileStream, sendStream } from './hostile-streams.ts'
 import { Pipeline } from './pipeline.ts'
 
 const shareOfStreams = 0.1
+const shareOfBroken = 0.3
 const lanes = 40
 const atOnce = 16
 
@@ -157,10 +158,12 @@ export class Attack implements AsyncDisposable {
           some.filter(({ method }) => method !== 'HEAD'),
           this.#random,
         )
-        for (const answer of await sendStream(this.#service.url, stream)) {
-          this.#count(answer)
-          if (answer.status !== 200) assertRefusedInShape(answer, 'GET')
-        }
+        if (this.#random() < shareOfBroken) await breakStream(this.#service.url, stream)
+        else
+          for (const answer of await sendStream(this.#service.url, stream)) {
+            this.#count(answer)
+            if (answer.status !== 200) assertRefusedInShape(answer, 'GET')
+          }
       }
     }
     await Promise.all(times(lanes, lane))

@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { type RawAnswer, type RawRequest, takeAnswer, toBytes } from '../test/support/raw-request.ts'
 
 const smuggled = [
@@ -55,6 +55,7 @@ export function hostileStream(requests: readonly RawRequest[], random: () => num
     (bytes) => insert(bytes, Math.max(0, bytes.indexOf('\r\n') + 2), Buffer.from(`${pick(smuggled)}\r\n`, 'latin1')),
     (bytes) => insert(bytes, Math.max(0, bytes.indexOf('\r\n\r\n') + 4), Buffer.from(pick(bodies))),
     (bytes) => Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1'),
+    (bytes) => Buffer.from(bytes.toString('latin1').replace(/^\w+/, 'CONNECT'), 'latin1'),
     () => Buffer.from(Array.from({ length: random() * 300 }, () => random() * 256)),
   ]
   let stream: Buffer = Buffer.concat(
@@ -82,19 +83,29 @@ const patience = 20_000
 
 /** Sends a stream on a connection of its own and returns all that is answered before the service closes it. */
 export async function sendStream(url: string, parts: readonly Buffer[]): Promise<RawAnswer[]> {
+  return answersIn(await exchange(url, parts, (socket) => socket.end()))
+}
+
+/** Sends a stream, and resets the connection instead of ending it. */
+export async function breakStream(url: string, parts: readonly Buffer[]): Promise<void> {
+  await exchange(url, parts, (socket) => socket.resetAndDestroy())
+}
+
+/** Returns what is received before the connection is closed. */
+async function exchange(url: string, parts: readonly Buffer[], finish: (socket: Socket) => void): Promise<Buffer> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   const received: Buffer[] = []
   const { promise: closed, resolve: close, reject } = Promise.withResolvers<void>()
   // A service that waits for more is told that no more will come; one that then stays open is at fault.
-  const hush = setTimeout(() => socket.end(), silence)
+  const hush = setTimeout(() => finish(socket), silence)
   const impatience = setTimeout(() => reject(new Error('a connection stayed open')), patience)
   socket.on('data', (chunk: Buffer) => {
     received.push(chunk)
     hush.refresh()
   })
   socket.on('error', () => {})
-  socket.on('end', () => socket.end())
+  socket.on('end', () => finish(socket))
   socket.once('close', () => close())
   try {
     for (const part of parts) {
@@ -107,7 +118,7 @@ export async function sendStream(url: string, parts: readonly Buffer[]): Promise
     clearTimeout(impatience)
     socket.destroy()
   }
-  return answersIn(Buffer.concat(received))
+  return Buffer.concat(received)
 }
 
 function answersIn(received: Buffer): RawAnswer[] {

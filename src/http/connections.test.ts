@@ -55,3 +55,19 @@ it('what comes behind a request for a tunnel is read on, but not for long', asyn
   await eventually('it is read no further', () => socket.isPaused() || socket.bytesRead >= 2 * megabyte)
   assert.ok(socket.bytesRead < 2 * megabyte, `${socket.bytesRead} bytes were read`)
 })
+
+it('who asks for a tunnel may go without a word, before the refusal or behind it', async (t) => {
+  const { server, send } = await listen(t, Promise.resolve())
+  for (const isRefused of [false, true]) {
+    const opened = once(server, 'connection')
+    const asked = once(server, 'connect')
+    const client = send('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+    const [socket] = (await opened) as [Socket]
+    // Not by `once`, which would mind errors.
+    const { promise: withError, resolve } = Promise.withResolvers<boolean>()
+    socket.on('close', resolve)
+    await (isRefused ? once(client, 'data') : asked)
+    client.resetAndDestroy()
+    assert.equal(await withError, true)
+  }
+})

@@ -12,6 +12,8 @@ export function answerOddRequests(
   onAnswered: (status: number) => void,
 ): void {
   server.on('connect', (_request, socket: Socket) => {
+    // Node minds it no more: a client that resets the connection would end the process.
+    socket.on('error', () => {})
     const refusal = new ServiceError('invalid_request', { message: 'This is no proxy: CONNECT is not served.' })
     const status = underWay.endWith(socket, refusal)
     if (status !== undefined) onAnswered(status)

@@ -37,7 +37,7 @@ const headers = {
   RateLimit: {
     schema: { type: 'string' },
     description:
-      'Where requests are limited: how many are left now (r), and in how many seconds there is one more (t).',
+      'Where requests are limited: how many are left now (r), and after how many seconds, where none is, there is one (t).',
   },
   'RateLimit-Policy': {
     schema: { type: 'string' },
