@@ -9,7 +9,7 @@ import { OperatorError } from '../operator-error.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { openStore } from '../store/open.ts'
 import { openOwn } from '../store/sqlite-connection.ts'
-import { faultIn, whileUnused } from '../store/sqlite-file.ts'
+import { faultIn, foldLog, whileUnused } from '../store/sqlite-file.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
 import { proveKeys } from '../unlock.ts'
 import { withDraft } from './draft.ts'
@@ -84,13 +84,16 @@ async function restore(copy: string, path: string, ring: KeyRing): Promise<strin
       await copyFile(copy, draft)
       chmodSync(draft, 0o600)
       await prove(draft, copy, ring)
+      foldLog(draft)
       await flush(draft)
       return replace(path, draft)
     })
   } catch (error) {
     if (error instanceof OperatorError) throw error
+    // What the store refuses has its reason behind it.
+    const { message } = ((error as Error).cause ?? error) as Error
     throw new OperatorError(
-      `The restore failed: ${(error as Error).message}.`,
+      `The restore failed: ${message}.`,
       'Nothing was replaced. Check that the folder of the database is writable and has room.',
       error,
     )

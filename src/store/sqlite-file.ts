@@ -24,6 +24,16 @@ export function faultIn(path: string): string | undefined {
   }
 }
 
+/** Moves what its -wal file holds into the database itself. Where that fails, closing it would leave both and say nothing. */
+export function foldLog(path: string): void {
+  const connection = new DatabaseSync(path)
+  try {
+    connection.exec('pragma wal_checkpoint(truncate)')
+  } finally {
+    connection.close()
+  }
+}
+
 /** A consistent copy, taken page by page while others read and write. */
 export async function copySqlite(path: string, copy: string, onProgress: (done: number, total: number) => void) {
   const { source, refuseChanged } = openSource(path)
