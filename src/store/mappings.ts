@@ -29,21 +29,25 @@ export function* replaceEntries(teamId: number, groupId: number, mapping: Mappin
 
 export function* addEntries(teamId: number, groupId: number, mapping: Mapping): Work<void> {
   if (Object.keys(mapping).length === 0) return
-  const [refusal] = yield* mappingRefusals(teamId, [mapping])
+  const [refusal] = yield* mappingRefusals(teamId, [mapping], 'to the commit')
   if (refusal !== undefined) throw refusal
   yield* addManyEntries(teamId, [{ id: groupId, mapping }])
 }
 
-/** For each mapping of a strict team why it is refused, or undefined; nothing for a team that is not strict. */
+/**
+ * For each mapping of a strict team why it is refused, or undefined; nothing for a team that is not strict. To stay so to
+ * the commit it takes the team's turn, as all do behind the last group that they lock: else two would deadlock.
+ */
 export function* mappingRefusals(
   teamId: number,
   mappings: readonly Mapping[],
+  holds: 'for now' | 'to the commit',
 ): Work<readonly (ServiceError | undefined)[]> {
   const values = new Set(mappings.flatMap((mapping) => Object.values(mapping)))
   if (values.size === 0) return []
   const [strict] = yield* run(strictness, teamId)
   if (strict?.[0] !== 1) return []
-  yield* takeTurn(teamId)
+  if (holds === 'to the commit') yield* takeTurn(teamId)
   const known = yield* knownIds(teamId, [...values])
   return mappings.map((mapping) => {
     const unknown = Object.entries(mapping).find(([, value]) => !known.has(value))

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import type { ImportedUserGroup } from '../user-groups/user-group.ts'
+import type { ImportedUserGroup, Mapping } from '../user-groups/user-group.ts'
 import { fragment, type TeamDatabase, type Work } from './database.ts'
 import { type Actor, record, waitForStandby } from './events.ts'
 import { manyRows, runMany } from './many-rows.ts'
@@ -82,7 +82,24 @@ async function importNew(
   })
 }
 
-function storeNew(
+async function storeNew(
+  database: TeamDatabase,
+  actor: Actor,
+  candidates: readonly Candidate[],
+  now: number,
+): Promise<ReadonlyMap<Candidate, ImportOutcome>> {
+  for (;;)
+    try {
+      return await tryToStore(database, actor, candidates, now)
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error
+    }
+}
+
+/** A data source that the mappings lead to was deleted between the two looks for it. */
+class Overtaken extends Error {}
+
+function tryToStore(
   database: TeamDatabase,
   actor: Actor,
   candidates: readonly Candidate[],
@@ -91,10 +108,7 @@ function storeNew(
   const { teamId } = actor
   return database.write(function* () {
     const decided = new Map<Candidate, ImportOutcome>()
-    const unmapped = yield* mappingRefusals(
-      teamId,
-      candidates.map(({ group }) => group.mapping),
-    )
+    const unmapped = yield* mappingRefusals(teamId, mappingsOf(candidates.map(({ group }) => group)), 'for now')
     const refusals = new Map(candidates.map((candidate, index) => [candidate, unmapped[index]]))
     refuseInOrder(candidates, refusals, decided)
     const created: ImportedUserGroup[] = []
@@ -112,12 +126,18 @@ function storeNew(
     }
     // Those that count as created may be of an earlier run.
     if (created.length === 0) yield* waitForStandby(teamId)
+    const lasting = yield* mappingRefusals(teamId, mappingsOf(created), 'to the commit')
+    if (lasting.some((refusal) => refusal !== undefined)) throw new Overtaken()
     created.sort((one, other) => one.id - other.id)
     yield* addManyEntries(teamId, created)
     for (const { providedId, disabled } of created)
       yield* record(actor, 'user_group.created', providedId, now, disabled ? { disabled } : null)
     return decided
   }, 'repeatable')
+}
+
+function mappingsOf(groups: readonly ImportedUserGroup[]): Mapping[] {
+  return groups.map(({ mapping }) => mapping)
 }
 
 function providedIds(wishes: readonly ImportWish[]): string[][] {

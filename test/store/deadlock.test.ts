@@ -2,14 +2,35 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
+import type { ServiceError } from '../../src/errors.ts'
+import { newId } from '../../src/ids.ts'
 import { openService } from '../../src/service.ts'
 import { engines, newMasterKey } from '../support/engines.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { onPostgres } from '../support/postgres-client.ts'
-import { noon, storeOn, type TestTeam, teamOn } from '../support/store.ts'
+import { noon, type StoreOnTest, storeOn, type TestTeam, teamOn } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 const [, postgres = assert.fail()] = engines
+
+const mapping = { sales: 'db' }
+
+/** In which this mapping is allowed. */
+async function strictTeam(on: StoreOnTest): Promise<TestTeam> {
+  const team = await on.newTeam()
+  await team.schemas.add({ id: 'sales', name: 'Sales' }, noon)
+  const source = {
+    id: newId(noon).toString(),
+    schemaId: 'sales',
+    providedId: 'db',
+    name: 'DB',
+    kind: null,
+    connection: null,
+  }
+  await team.dataSources.add(source, noon)
+  await team.settings.update({ strictMapping: true }, noon)
+  return team
+}
 
 describe('processes that create groups of the same two teams on PostgreSQL', () => {
   const on = storeOn(postgres)
@@ -17,12 +38,8 @@ describe('processes that create groups of the same two teams on PostgreSQL', () 
   it('do not deadlock where one of the teams is strict about its mappings', async (t) => {
     const other = await openService(readConfig(on.database.environment))
     t.after(() => other.store.close())
-    const [first, strict] = [await on.newTeam(), await on.newTeam()]
+    const [first, strict] = [await on.newTeam(), await strictTeam(on)]
     await first.make('there')
-    await strict.schemas.add({ id: 'sales', name: 'Sales' }, noon)
-    const source = { id: 'ds_1', schemaId: 'sales', providedId: 'db', name: 'DB', kind: null, connection: null }
-    await strict.dataSources.add(source, noon)
-    await strict.settings.update({ strictMapping: true }, noon)
     const commits = () => on.service.store.stats().commits + other.store.stats().commits
     const before = commits()
     await onPostgres(on.database.environment.DATABASE_URL, async (third) => {
@@ -30,12 +47,58 @@ describe('processes that create groups of the same two teams on PostgreSQL', () 
       await third.query('update event_position set last = last where team_id = $1', [first.teamId])
       const plain = [first, strict].map(({ teamId }) => teamOn(other, teamId, 'tests').make('plain'))
       await lockWaits(on, 1)
-      const mapped = [strict.make('mapped', { mapping: { sales: 'db' } }), first.make('beside it')]
+      const mapped = [strict.make('mapped', { mapping }), first.make('beside it')]
       await lockWaits(on, 2)
       await third.query('rollback')
       await Promise.all([...plain, ...mapped])
     })
     assert.equal(commits() - before, 2, 'they could not go together')
+  })
+})
+
+describe('a process that imports what another creates, in a team that is strict about its mappings, on PostgreSQL', () => {
+  const on = storeOn(postgres)
+
+  const imported = ({ userGroups, wish }: TestTeam, providedId: string) =>
+    userGroups.importBatch([{ providedId, make: () => ({ ...wish(providedId, { mapping }), disabled: false }) }], noon)
+
+  it('does not deadlock with it', async (t) => {
+    const other = await openService(readConfig(on.database.environment))
+    t.after(() => other.store.close())
+    const team = await strictTeam(on)
+    const sameTeam = teamOn(other, team.teamId, 'tests')
+    const commits = () => on.service.store.stats().commits + other.store.stats().commits
+    const before = commits()
+    await onPostgres(on.database.environment.DATABASE_URL, async (third) => {
+      await third.query('begin')
+      await third.query('update event_position set last = last where team_id = $1', [team.teamId])
+      const importing = imported(team, 'both')
+      await lockWaits(on, 1)
+      const creating = ['both', 'one'].map((providedId) => sameTeam.make(providedId, { mapping }))
+      await lockWaits(on, 2)
+      await third.query('rollback')
+      assert.deepEqual(await importing, ['created'])
+      assert.deepEqual(
+        (await Promise.all(creating)).map(({ created }) => created),
+        [false, true],
+      )
+    })
+    assert.equal(commits() - before, 2, 'they could not go together')
+  })
+
+  it('imports no group whose data source is deleted meanwhile', async () => {
+    const team = await strictTeam(on)
+    await onPostgres(on.database.environment.DATABASE_URL, async (third) => {
+      await third.query('begin')
+      await third.query('update event_position set last = last where team_id = $1', [team.teamId])
+      const importing = imported(team, 'late')
+      await lockWaits(on, 1)
+      await third.query('delete from data_source where team_id = $1', [team.teamId])
+      await third.query('commit')
+      const [refusal] = await importing
+      assert.equal((refusal as ServiceError).code, 'unknown_data_source')
+    })
+    assert.equal(await team.userGroups.get('late'), undefined)
   })
 })
 
