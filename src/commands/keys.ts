@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
+import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
 import type { SealedRow } from '../store/store.ts'
 import { SealError } from '../tokens/key-ring.ts'
@@ -64,8 +65,13 @@ async function rotateKeys(service: Service) {
     bar.end()
   }
   const retired = await store.keys.retireOthers(key)
-  const known = new Set([...retired, ...(await store.keys.all()).keys()])
-  return { key, resealed, retired, unused: tokens.keyIds.filter((id) => !known.has(id)) }
+  const stillInUse = [...(await store.keys.all()).keys()].filter((id) => id !== key)
+  if (stillInUse.length > 0)
+    throw new OperatorError(
+      `Something is still sealed under master key ${stillInUse.join(' and ')}: a process goes on using it.`,
+      'Keep that key. Restart every process of the service with the new key in front, and run this again.',
+    )
+  return { key, resealed, retired, unused: tokens.keyIds.filter((id) => id !== key && !retired.includes(id)) }
 }
 
 async function opened(row: SealedRow, { store, tokens }: Service): Promise<Buffer> {

@@ -74,6 +74,26 @@ for (const engine of engines)
       await assertTokens((await premises.start(onlyNew)).caller, tokens)
     })
 
+    it('fails where a process has sealed under the old key again meanwhile, and needs only to be run again', async (t) => {
+      const { premises, onlyNew, both } = await withTwoKeys(t, engine)
+      const left = await premises.start({ UGS_MASTER_KEY: both.UGS_MASTER_KEY.split(',').reverse().join() })
+      const tokens = await create(left.caller, 1_100)
+      await prepare(premises, both)
+      await slowDown(engine, premises.environment)
+      const [row] = await rawSql(premises.environment, 'select provided_id from user_group order by id limit 1')
+      const first = String(row?.provided_id)
+      const rotation = startCommand({ ...premises.environment, ...both }, 'keys', 'rotate')
+      await eventually('a part is done', async () => (await sealedAnew(premises.environment)) > 0)
+      tokens.set(first, (await left.caller.rotate(tokens.get(first) as string)).body.user_group.token)
+      await speedUp(engine, premises.environment)
+      assertRefusal(await rotation.ended, /still sealed under master key [0-9a-f]{8}/, /Keep that key.*run this again/)
+      await left.stop()
+      const again = await runCommand({ ...premises.environment, ...both }, 'keys', 'rotate', '--json')
+      assert.equal(again.code, 0, again.stderr)
+      assert.equal(JSON.parse(again.stdout).retired.length, 1)
+      await assertTokens((await premises.start(onlyNew)).caller, sample(tokens))
+    })
+
     it('says what the old key is to be taken out of, and so again when all is done', async (t) => {
       const { premises, both } = await withTwoKeys(t, engine)
       await prepare(premises)
@@ -152,12 +172,15 @@ async function assertTokens(caller: Caller, tokens: ReadonlyMap<string, string>)
 /** Starts a rotation and kills it when it has done a part of its work. */
 async function killInTheMiddle(environment: Environment, groups: number): Promise<void> {
   const rotation = startCommand(environment, 'keys', 'rotate')
-  const done = () =>
-    rawCount(environment, 'user_group where token_key <> (select id from master_key order by created_at limit 1)')
+  const done = () => sealedAnew(environment)
   await eventually('a part is done', async () => (await done()) > 0)
   rotation.process.kill('SIGKILL')
   assert.equal((await rotation.ended).code, null)
   assert.ok((await done()) < groups, 'it was killed in the middle')
+}
+
+function sealedAnew(environment: Environment): Promise<number> {
+  return rawCount(environment, 'user_group where token_key <> (select id from master_key order by created_at limit 1)')
 }
 
 /** Makes every reseal take a moment, so that there is a middle to be killed in. */
