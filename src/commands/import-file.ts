@@ -56,9 +56,12 @@ export async function importFile(service: Service, file: string, { team, format,
       if (importer.isIdle) bar.show(done, Math.max(from.size, done))
     }
     await importer.end()
+    await refusals.end()
     bar.show(done, done)
   } catch (error) {
     await importer.settled()
+    // What went wrong first is what is told.
+    await refusals.end().catch(() => {})
     // As of a program that the signal ends, so that a script can tell it from lines that were refused.
     if (ending !== undefined) process.exitCode = 128 + constants.signals[ending]
     const isReading = ['open', 'read'].includes((error as NodeJS.ErrnoException).syscall ?? '')
@@ -66,7 +69,6 @@ export async function importFile(service: Service, file: string, { team, format,
   } finally {
     for (const signal of endings) process.off(signal, endBy)
     bar.end()
-    await refusals.end()
     tellIgnored([...ignored])
   }
   return importer.summary

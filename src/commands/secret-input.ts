@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -33,7 +34,11 @@ export async function readSecret(file: string): Promise<string> {
     throw unreadable(file, error)
   }
   if (size > limit) throw new OperatorError('The input is larger than 256 KiB.', 'Check that it is the right file.')
-  return Buffer.concat(parts).toString()
+  const bytes = Buffer.concat(parts)
+  // Decoding would replace bad bytes, and nobody sees what became of a secret.
+  if (!isUtf8(bytes))
+    throw new OperatorError('The input is not text in UTF-8.', 'Save it in UTF-8, or check that it is the right file.')
+  return bytes.toString()
 }
 
 export function unreadable(file: string, error: unknown): OperatorError {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { mintToken } from '../../src/tokens/format.ts'
 import { type Engine, engines } from '../support/engines.ts'
@@ -299,6 +299,18 @@ for (const engine of engines)
       assertRefusal(nowhere, /The refused lines cannot be written/, /another file for --refused/)
       assert.equal(readFileSync(file, 'utf8'), lines)
       assert.equal(await rawCount(terminal.environment, `user_group where team_id = ${team[1]}`), 0)
+    })
+
+    it('says what was created, though it cannot write what is refused', {
+      skip: !existsSync('/dev/full'),
+    }, async () => {
+      const team = await terminal.newTeam()
+      const lines = jsonLines([{ user_group_id: 'acme' }, { user_group_id: '' }])
+      const ended = await terminal.reading(
+        lines,
+        ...['user-group', 'import', '-', '--format', 'jsonl', ...team, '--refused', '/dev/full'],
+      )
+      assertRefusal(ended, /The refused lines cannot be written/, /another file for --refused.* 1 user group created/)
     })
   })
 

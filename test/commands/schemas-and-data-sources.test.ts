@@ -52,6 +52,8 @@ describe('schemas and data sources at the terminal on SQLite', () => {
 
     const broken = await terminal.reading(`{"password":"${password}"`, ...update)
     assertRefusal(broken, /not valid JSON/, /one JSON object/, [password])
+    const inLatin1 = await terminal.reading(Buffer.from(`{"password":"M\xfcller ${password}"}`, 'latin1'), ...update)
+    assertRefusal(inLatin1, /not text in UTF-8/, /Save it in UTF-8/, [password])
     const inexact = await terminal.reading('{"port":12345678901234567890}', ...update)
     assertRefusal(inexact, /connection\.port would lose digits/, /nothing was changed/)
     assertRefusal(await terminal.reading('[]', ...update), /connection must be a JSON object/, /nothing was changed/)
