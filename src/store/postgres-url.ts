@@ -16,6 +16,11 @@ export const postgresParameters: readonly string[] = [
 /** Reads several servers as libpq does: postgres://USER@HOST1:PORT,HOST2:PORT/DATABASE?target_session_attrs=read-write. */
 export function postgresServers(url: string): PostgresServers {
   const [, before = '', named = '', behind = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? []
+  // The password has a / or the like in it: what stands before would be taken for the host, looked up, and shown.
+  if (/^[^?#]*@|#.*@|[?&][^=&#]*@/s.test(behind))
+    throw new Error(
+      'has an @ behind the host: in a password write %40 for @, %2F for /, %3F for ?, %23 for # and %25 for %',
+    )
   const hosts = named.split(',')
   if (hosts.length > 1 && hosts.includes('')) throw new Error('names a host between two commas that is empty')
   const parameters = parametersIn(behind)

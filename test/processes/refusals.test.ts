@@ -91,10 +91,9 @@ for (const engine of engines)
         assertRefusal(ended, /database "no_such_database" does not exist/, /DATABASE_URL/, [key, 'pa55word'])
       })
 
-      for (const address of ['pa55word@[nowhere', 'pa55word#@127.0.0.1', 'pa55word?@127.0.0.1'])
-        it(`an address that is none, ${address}, without showing the password`, async () => {
-          const ended = await failingStart({ ...environment, DATABASE_URL: `postgres://ugs:${address}/ugs` })
-          assertRefusal(ended, /Invalid URL/, /DATABASE_URL; in a password write %23 for #/, [key, 'pa55word'])
-        })
+      it('an address that is none, without showing the password', async () => {
+        const ended = await failingStart({ ...environment, DATABASE_URL: 'postgres://ugs:pa55word@[nowhere/ugs' })
+        assertRefusal(ended, /Invalid URL/, /DATABASE_URL; in a password write %23 for #/, [key, 'pa55word'])
+      })
     }
   })
