@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const [major] = process.versions.node.split('.')
 if (Number(major) < 24) {
   process.stderr.write(
-    `ugs: Node ${process.version} is too old.\n  Use Node 24 or newer; in a checkout, npm ci installs one, and npx ugs then uses it.\n`,
+    `ugs: Node ${process.version} is too old.\n  Use Node 24 or newer; in a checkout, npm ci --include=dev installs one, and npx ugs then uses it.\n`,
   )
   process.exit(1)
 }
@@ -27,7 +27,9 @@ if (isCheckout) module.enableCompileCache?.(fileURLToPath(new URL('../node_modul
 await import(isCheckout ? source.href : new URL('../dist/main.js', import.meta.url).href).catch((error) => {
   if (error.code !== 'ERR_MODULE_NOT_FOUND' || !error.message.startsWith('Cannot find package')) throw error
   // Not npm start, which would make a database too: somebody may be here to restore one.
-  process.stderr.write('ugs: The packages it needs are not installed.\n  Install them; in a checkout, run: npm ci\n')
+  process.stderr.write(
+    'ugs: The packages it needs are not installed.\n  Install them; in a checkout, run: npm ci --include=dev\n',
+  )
   process.exit(1)
 })
 // Now already: a service may be killed, and would then have kept nothing.
