@@ -21,6 +21,23 @@ describe('an unknown setting', () => {
     it(`such as ${typed} is refused with the question whether ${meant} was meant`, () =>
       assert.deepEqual(problemsOf({ [typed]: '1' }), [`${typed}: unknown setting (did you mean ${meant}?)`]))
 
+  it('that Kubernetes has set for a Service named ugs is refused with the way to turn that off', () => {
+    const links = {
+      UGS_SERVICE_HOST: '10.0.0.1',
+      UGS_SERVICE_PORT: '80',
+      UGS_SERVICE_PORT_HTTP: '80',
+      UGS_PORT: 'tcp://10.0.0.1:80',
+      UGS_PORT_80_TCP: 'tcp://10.0.0.1:80',
+      UGS_PORT_80_TCP_PROTO: 'tcp',
+      UGS_PORT_80_TCP_PORT: '80',
+      UGS_PORT_80_TCP_ADDR: '10.0.0.1',
+    }
+    const problems = problemsOf(links)
+    assert.equal(problems.length, Object.keys(links).length)
+    for (const problem of problems)
+      assert.match(problem, /^UGS_\w+: unknown setting \(from a Service of Kubernetes.+enableServiceLinks: false/)
+  })
+
   it('far from any other is refused without a guess, and names that are not ours are left alone', () => {
     assert.deepEqual(problemsOf({ UGS_COMPLETELY_DIFFERENT: '1', OTHER: 'x' }), [
       'UGS_COMPLETELY_DIFFERENT: unknown setting',

@@ -218,6 +218,14 @@ function unknownSettings(environment: Environment): string[] {
   const unknown = Object.keys(environment).filter((name) => name.startsWith('UGS_') && !known.includes(name))
   return unknown.map((name) => {
     const bare = name.replace('UGS_', '')
-    return `${name}: unknown setting${didYouMean(known.includes(bare) ? bare : name, known)}`
+    const hint = isServiceLink(name, environment[name])
+      ? ' (from a Service of Kubernetes? set enableServiceLinks: false for the pod)'
+      : didYouMean(known.includes(bare) ? bare : name, known)
+    return `${name}: unknown setting${hint}`
   })
+}
+
+/** Such as each pod gets for a Service named ugs; UGS_PORT is one of them, and then an address. */
+function isServiceLink(name: string, value = ''): boolean {
+  return /_SERVICE_(HOST|PORT)|_PORT_\d+_(TCP|UDP|SCTP)/.test(name) || /^(tcp|udp|sctp):\/\//.test(value)
 }
