@@ -118,9 +118,7 @@ export function readConfig(environment: Environment): Config {
   if (environment.UGS_MASTER_KEY && environment.UGS_MASTER_KEY_FILE)
     problems.push('UGS_MASTER_KEY: set either this or UGS_MASTER_KEY_FILE, not both')
   if (config.masterKey.kind === 'missing' && !environment.UGS_MASTER_KEY)
-    problems.push(
-      'UGS_MASTER_KEY: required with PostgreSQL; make one with: node -p "crypto.randomBytes(32).toString(\'base64\')"',
-    )
+    problems.push(`UGS_MASTER_KEY: required with PostgreSQL; make one with: ${makeMasterKey}`)
   if (config.metricsPort !== 0 && config.metricsPort === config.port)
     problems.push(`UGS_METRICS_PORT: ${config.port} is the port of the service already`)
   problems.push(...unknownSettings(environment))
@@ -140,6 +138,9 @@ export class ConfigError extends OperatorError {
     this.problems = problems
   }
 }
+
+/** What to run for a new one. */
+export const makeMasterKey = `node -p "crypto.randomBytes(32).toString('base64')"`
 
 /** 32 bytes each, in base64; the message never repeats the text, which is a secret. */
 export function parseMasterKeys(text: string): Buffer[] {

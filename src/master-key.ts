@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type MasterKeySource, parseMasterKeys } from './config.ts'
+import { type MasterKeySource, makeMasterKey, parseMasterKeys } from './config.ts'
 import { OperatorError } from './operator-error.ts'
 import { makeFolder } from './store/make-folder.ts'
 import { refuseOther } from './store/sqlite.ts'
@@ -21,16 +21,22 @@ function readKeyFile(path: string, database: string | undefined): Buffer[] {
   try {
     return parseMasterKeys(text.trim())
   } catch (error) {
+    const mayBeNew = database === undefined || isFirstStart
     throw new OperatorError(
       `The master key file ${path} is damaged: ${(error as Error).message}.`,
-      'Restore it from your backup: without it the stored tokens cannot be opened.',
+      `Restore it from your backup: without it the stored tokens cannot be opened.${mayBeNew ? forNewDatabase : ''}`,
     )
   }
 }
 
+const forNewDatabase = ` For a new database, write into it what this prints: ${makeMasterKey}`
+
 function missingKey(path: string, database: string | undefined): OperatorError {
   if (database === undefined)
-    return new OperatorError(`The master key file ${path} does not exist.`, 'Correct UGS_MASTER_KEY_FILE.')
+    return new OperatorError(
+      `The master key file ${path} does not exist.`,
+      `Correct UGS_MASTER_KEY_FILE, or restore the file from your backup.${forNewDatabase}`,
+    )
   refuseOther(database)
   return new OperatorError(
     `The master key file ${path} does not exist, but the database beside it does.`,

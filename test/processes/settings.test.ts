@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -71,10 +72,17 @@ describe('a start refuses', { concurrency: 2 }, () => {
     assertQuiet(ended, [key])
   })
 
-  it('a key file that is not there', async () => {
-    const more = { UGS_MASTER_KEY: undefined, UGS_MASTER_KEY_FILE: '/nowhere/master.key' }
-    const ended = await failingStart({ ...settings('file.db'), ...more })
-    assertRefusal(ended, /\/nowhere\/master\.key does not exist/, /UGS_MASTER_KEY_FILE/)
+  it('a key file that is not there, or empty, and says how to make a key for a new database', async () => {
+    const startWith = (UGS_MASTER_KEY_FILE: string) => failingStart({ ...keyless('file.db'), UGS_MASTER_KEY_FILE })
+    const remedy = /UGS_MASTER_KEY_FILE.+new database.+: node -p .+$/
+    assertRefusal(await startWith('/nowhere/master.key'), /\/nowhere\/master\.key does not exist/, remedy)
+    const path = join(folder, 'empty.key')
+    writeFileSync(path, '')
+    const ended = await startWith(path)
+    assertRefusal(ended, /empty\.key is damaged/, /backup.+new database.+: node -p .+$/)
+    const [, command = ''] = /: (node -p .+)$/m.exec(ended.stderr) ?? []
+    writeFileSync(path, execSync(command))
+    await (await startService({ ...keyless('file.db'), UGS_MASTER_KEY_FILE: path })).stop()
   })
 
   it('a file that is not a database, and leaves it alone', async () => {
@@ -143,7 +151,7 @@ describe('a start refuses', { concurrency: 2 }, () => {
     assertRefusal(await failingStart(premises.environment), /master\.key does not exist, but the database/, /backup/)
     writeFileSync(keyFile, good.slice(0, 30))
     const damaged = await failingStart(premises.environment)
-    assertRefusal(damaged, /master\.key is damaged/, /backup/, [good, good.slice(0, 30)])
+    assertRefusal(damaged, /master\.key is damaged/, /backup.+ opened\.$/, [good, good.slice(0, 30)])
     cpSync(`${keyFile}.kept`, keyFile)
     const restored = await premises.start()
     assert.deepEqual((await restored.caller.getOrCreate('acme')).body, { ...made.body, new_user_group: false })
