@@ -30,6 +30,8 @@ async function prepareFirstTeam({ store, tokens, clock }: Service, config: Confi
   const warnings: string[] = []
   if (config.apiToken !== undefined && config.apiToken.length < 32)
     warnings.push('UGS_API_TOKEN is shorter than 32 characters: use a longer random one.')
+  if (config.apiToken === 'only-for-trying-out-0123456789abcdef')
+    warnings.push('UGS_API_TOKEN is the example of the README, which everybody knows: set another, and revoke it.')
   if (first.token === 'revoked') warnings.push('UGS_API_TOKEN was revoked and stays so: unset it, or set a new one.')
   if (config.apiToken !== undefined && first.token === 'kept') {
     const known = await store.findCaller(token.hash)

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { documentRoutes } from '../../src/http/documents.ts'
 import { operations } from '../../src/operations.ts'
+import { Caller } from '../support/caller.ts'
 import { engines, type FreshDatabase } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { running } from '../support/running.ts'
 import { ugs } from '../support/service-process.ts'
 import { fences, inCode, read, rowsOf, table, tableIn } from './markdown.ts'
 import { Reader } from './reader.ts'
@@ -10,6 +13,7 @@ import { Reader } from './reader.ts'
 const readme = read('README.md')
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
 
+const [, exampleToken = ''] = /^export UGS_API_TOKEN=(.+)$/m.exec(readme) ?? []
 const shownPostgres = 'postgres://ugs:secret@db.example.com/ugs'
 
 /** Every `sh` block is run as it is written, in order, and a block of another kind right behind it is what it prints. */
@@ -46,9 +50,23 @@ describe('the commands of README.md', () => {
       if (answer && answer.language !== 'sh') assert.equal(reader.normal(printed), reader.normal(answer.text))
     })
   }
+
+  it('leave their example of an API token behind when they end on PostgreSQL', async () => {
+    const caller = new Caller(reader.service.url, exampleToken)
+    const { status } = await caller.getOrCreate('acme')
+    await caller.close()
+    assert.equal(status, 401)
+  })
 })
 
 describe('README.md', () => {
+  it('has an example of an API token, of which the start warns', async (t) => {
+    const [sqlite] = engines
+    assert.ok(sqlite)
+    const { service } = await running(t, sqlite, { UGS_API_TOKEN: exampleToken })
+    await eventually('it warns', () => /^Warning: UGS_API_TOKEN is the example/m.test(service.output().stderr))
+  })
+
   it('lists the operations of src/operations.ts, and what else can be asked', () => {
     const headings = ['Method', 'Path', 'Scope', 'What it does']
     const declared = operations.map(({ method, path, scope, summary }) => {
