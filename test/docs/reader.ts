@@ -8,7 +8,8 @@ import { read } from './markdown.ts'
 import { Shell } from './shell.ts'
 
 const shownAddress = 'http://127.0.0.1:8080'
-const shownBackups = '/backups/'
+const shownBackups = /(?<!\w)\/backups\//g
+const shownHome = '/home/ada/'
 const shownData = /(?<![\w/])data\//g
 
 /**
@@ -18,7 +19,7 @@ const shownData = /(?<![\w/])data\//g
  * - `npm start` becomes the same `serve` on a free port, with what the shell exports by then; on SQLite the database is
  *   in a temporary folder. Installing, which the script does first, has happened for whoever runs this test.
  * - `npm test` is not run within itself; there must be a script of that name.
- * - the address, the folder of the database and the one for backups are those of this test, and so is npx's cache.
+ * - the address, the home and the folders of the database and for backups are those of this test.
  */
 export class Reader {
   readonly folder = mkdtempSync(join(tmpdir(), 'ugs-reader-'))
@@ -29,12 +30,11 @@ export class Reader {
 
   /** What else is shown, and what it is here. */
   constructor(replaced: [shown: string, here: string][] = [], exported: Record<string, string> = {}) {
-    const { PATH, HOME, TMPDIR, LANG } = process.env
+    const { PATH, TMPDIR, LANG } = process.env
     this.#replaced = replaced
     this.#environment = {
-      ...{ PATH, HOME, TMPDIR, LANG },
+      ...{ PATH, HOME: this.folder, TMPDIR, LANG },
       DATABASE_URL: `sqlite:${this.folder}/data/user-groups.db`,
-      npm_config_cache: `${this.folder}/npm`,
       ...exported,
     }
     this.#shell = new Shell(this.#environment)
@@ -68,7 +68,7 @@ export class Reader {
   normal(text: string): string {
     return text
       .trim()
-      .replaceAll(`${this.folder}/`, shownBackups)
+      .replaceAll(`${this.folder}/`, shownHome)
       .replaceAll(/\bug([ta])_[0-9A-Za-z]{38}\b/g, 'ug$1_TOKEN')
       .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'REQUEST_ID')
       .replaceAll(/\b\d{15,16}\b/g, 'ID')
