@@ -25,6 +25,9 @@ for (const document of documents)
       }
     })
 
+    it('lets npx install nothing where it has no terminal to ask', () =>
+      assert.doesNotMatch(text, /\| *npx ugs|npx ugs [^\n`|;]* </))
+
     it('has tables that are aligned', () => {
       for (const written of tables(text)) assert.equal(written, table(headingsOf(written), rowsOf(written)))
     })

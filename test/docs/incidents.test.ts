@@ -24,7 +24,10 @@ const shownToken = 'ugt_zWLEKi4jviNOftDrQve9Jtwfe9t7EnCj2hfU4m'
 describe('when something has leaked or is lost', () => {
   const done = new Set<string>()
   // The README's test runs npx itself; here it would take most of the time.
-  const shown: [string, string][] = [['npx ugs ', `'${process.execPath}' bin/ugs.mjs `]]
+  const shown = ['npx ugs ', 'npx --no ugs '].map((npx): [string, string] => [
+    npx,
+    `'${process.execPath}' bin/ugs.mjs `,
+  ])
   let reader: Reader
   let billing: string
 
