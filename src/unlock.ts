@@ -26,9 +26,11 @@ export async function unlock(ring: KeyRing, keys: KeyStore, now: number, bringsK
   return new Tokens(ring, lookupKey)
 }
 
-/** The same proof for a look that changes nothing. */
-export async function proveKeys(ring: KeyRing, keys: KeyStore): Promise<void> {
-  for (const [keyId, bytes] of await keys.all()) openWith(ring, keyId, bytes)
+/** The same proof for a look that changes nothing. Undefined for a database that no service has unlocked yet. */
+export async function proveKeys(ring: KeyRing, keys: KeyStore): Promise<Tokens | undefined> {
+  let lookupKey: Uint8Array | undefined
+  for (const [keyId, bytes] of await keys.all()) lookupKey = openWith(ring, keyId, bytes)
+  return lookupKey && new Tokens(ring, lookupKey)
 }
 
 export function newKey({ newestId }: KeyRing): OperatorError {

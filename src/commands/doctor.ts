@@ -10,9 +10,11 @@ import { OperatorError } from '../operator-error.ts'
 import { openStore } from '../store/open.ts'
 import { isThere } from '../store/sqlite-presence.ts'
 import type { Store } from '../store/store.ts'
+import type { Tokens } from '../tokens/tokens.ts'
 import { newKey, proveKeys } from '../unlock.ts'
 import { counted } from './counted.ts'
 import { explanation } from './explain.ts'
+import { shortcomings } from './first-team.ts'
 import { example } from './options.ts'
 import { print, printJson } from './terminal.ts'
 
@@ -68,8 +70,8 @@ async function examine(): Promise<Finding[]> {
     return findings
   }
   try {
-    await check('keys', () => examineKeys(config, store))
-    await check('api tokens', () => examineApiTokens(store))
+    const tokens = await check('keys', () => examineKeys(config, store))
+    await check('api tokens', () => examineApiTokens(config, store, tokens))
   } finally {
     await store.close()
   }
@@ -173,36 +175,41 @@ function refuseReadableByOthers(source: MasterKeySource): void {
 
 async function examineKeys({ masterKey }: Config, store: Store) {
   const ring = loadKeyRing(masterKey)
-  await proveKeys(ring, store.keys)
+  const value = await proveKeys(ring, store.keys)
   refuseReadableByOthers(masterKey)
   if (!(await store.keys.all()).has(ring.newestId)) {
     const { message, remedy } = newKey(ring)
-    return { finding: message, remedy }
+    return { value, finding: message, remedy }
   }
   const old = await store.keys.countSealedByOthers(ring.newestId)
   const finding = `Master key ${ring.newestId} belongs to this database.`
-  if (old === 0) return { finding }
+  if (old === 0) return { value, finding }
   return {
+    value,
     finding: `${finding} An older key still seals ${counted(old, 'value')}.`,
     remedy: 'Run: ugs keys rotate',
   }
 }
 
-async function examineApiTokens(store: Store) {
+async function examineApiTokens({ apiToken }: Config, store: Store, tokens: Tokens | undefined) {
   const now = systemClock.now()
   const idle: number[] = []
   const teams = await store.teams.list()
   for (const { id } of teams) {
-    const tokens = await store.forTeam(id, null).apiTokens.all()
-    if (!tokens.some((token) => isUsable(token, now))) idle.push(id)
+    const all = await store.forTeam(id, null).apiTokens.all()
+    if (!all.some((token) => isUsable(token, now))) idle.push(id)
   }
   if (teams.length === 0)
     throw new OperatorError(
       'There is no team yet.',
       'Start the service once: it makes the first team and its API token.',
     )
-  if (idle.length === 0)
-    return { finding: `${teams.length === 1 ? 'The team has' : `All ${teams.length} teams have`} one that works.` }
+  if (idle.length === 0) {
+    const configured = apiToken && tokens && (await store.findCaller(tokens.hash(apiToken)))
+    const wrong = configured && teams[0] ? shortcomings(configured, teams[0], now) : []
+    const finding = `${teams.length === 1 ? 'The team has' : `All ${teams.length} teams have`} one that works.`
+    return wrong.length === 0 ? { finding } : { finding, remedy: wrong.join('\n') }
+  }
   const finding = `${idle.length === 1 ? `Team ${idle[0]} has` : `Teams ${idle.join(', ')} have`} no API token that works.`
   const create = `ugs api-token create NAME --team ${idle[0]}`
   if (idle[0] === teams[0]?.id) throw new OperatorError(finding, `Run: ${create}`)

@@ -32,8 +32,7 @@ async function prepareFirstTeam({ store, tokens, clock }: Service, config: Confi
     warnings.push('UGS_API_TOKEN is shorter than 32 characters: use a longer random one.')
   if (config.apiToken === 'only-for-trying-out-0123456789abcdef')
     warnings.push('UGS_API_TOKEN is the example of the README, which everybody knows: set another, and revoke it.')
-  if (first.token === 'revoked') warnings.push('UGS_API_TOKEN was revoked and stays so: unset it, or set a new one.')
-  if (config.apiToken !== undefined && first.token === 'kept') {
+  if (config.apiToken !== undefined) {
     const known = await store.findCaller(token.hash)
     if (known !== undefined) warnings.push(...shortcomings(known, first.team, now))
   }
@@ -41,8 +40,9 @@ async function prepareFirstTeam({ store, tokens, clock }: Service, config: Confi
   return { team: first.team, freshToken: isFresh ? secret : undefined, warnings }
 }
 
-/** It may have been made by other means before, and not for this. */
-function shortcomings(token: Caller, first: Team, now: number): string[] {
+/** Of UGS_API_TOKEN, which may have been made by other means before, and not for this. */
+export function shortcomings(token: Caller, first: Team, now: number): string[] {
+  if (token.revokedAt !== null) return ['UGS_API_TOKEN was revoked and stays so: unset it, or set a new one.']
   const found: string[] = []
   if (!isUsable(token, now)) found.push('UGS_API_TOKEN has expired: unset it, or set a new one.')
   if (token.teamId !== first.id)

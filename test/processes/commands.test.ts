@@ -115,6 +115,16 @@ describe('the ugs commands', () => {
     assert.equal(findings.find(({ check }: { check: string }) => check === 'keys').ok, false)
   })
 
+  it('let doctor say what the start says of an API token that it would be given in vain', async (t) => {
+    const { environment } = await prepared(t)
+    const create = ['api-token', 'create', 'to be revoked', '--scope', 'admin', '--json']
+    const { id, token } = json(await runCommand(environment, ...create))
+    const examined = async () => (await runCommand({ ...environment, UGS_API_TOKEN: token }, 'doctor')).stdout
+    assert.match(await examined(), /^ok +api tokens +The team has one that works\.\n(?! )/m)
+    json(await runCommand(environment, 'api-token', 'revoke', String(id), '--json'))
+    assert.match(await examined(), /^ok +api tokens +The team has one that works\.\n +UGS_API_TOKEN was revoked/m)
+  })
+
   it('let doctor name every team without an API token that works, which is wrong for the first only', async (t) => {
     const { environment } = await prepared(t)
     const examine = async (teams: string) => {
