@@ -36,7 +36,7 @@ export interface FastifyAnswer {
   sent?: boolean
   code(status: number): unknown
   header(name: string, value: string): unknown
-  send(body: object): unknown
+  send(body: unknown): unknown
 }
 
 interface Refusal {

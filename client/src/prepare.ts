@@ -45,8 +45,14 @@ function target({ path, query = {}, ...rest }: Request): string {
   refuseUnlessObject(query, 'query')
   const place = 'id' in rest ? `${path}/${percentEncoded(rest.id)}` : path
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const text = new URLSearchParams(given.map(([name, value]) => [name, whole(name, String(value))])).toString()
   return text === '' ? place : `${place}?${text}`
+}
+
+/** Half of a character would arrive as another one, and find what is another's. */
+function whole(field: string, text: string): string {
+  if (!/\p{Cs}/u.test(text)) return text
+  throw new UserGroupServiceError('invalid_request', `${field} ends or begins within a character.`, { field })
 }
 
 /** For JavaScript, where it may be anything. */

@@ -57,8 +57,8 @@ function notFoundOut(error: unknown): undefined {
   if (!(error instanceof UserGroupServiceError)) throw error
 }
 
-/** Whoever answered in its place, the service may have done it. */
+/** Whoever answered in its place, the service may have done it; not with 429, which lets nothing through. */
 function advised(error: UserGroupServiceError, { advice }: Request): UserGroupServiceError {
-  if (advice === undefined || error.code !== 'unexpected_answer') return error
+  if (advice === undefined || error.code !== 'unexpected_answer' || error.status === 429) return error
   return new UserGroupServiceError(error.code, `${error.message} ${advice}`, error)
 }

@@ -66,6 +66,7 @@ createServer((request, response) => guard(request, response, () => response.end(
 export const hook = requireUserGroupHook(client)
 fastify().get('/', { preHandler: hook }, async (request) => userGroupOf(request).data_sources.sales?.id)
 fastify().addHook('onRequest', hook)
+fastify().get<{ Reply: string }>('/', { preHandler: requireUserGroupHook(client) }, async () => '<h1>A dashboard</h1>')
 fastify().get('/', { preHandler: requireUserGroupHook(client) }, async (request) => userGroupOf(request).properties)
 fastify().addHook('onRequest', requireUserGroupHook(client))
 const elsewhere = requireUserGroupHook(client, {

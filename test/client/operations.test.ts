@@ -54,6 +54,17 @@ describe('the client, method by method', async () => {
       assert.equal((await failure(client.deleteUserGroup(id))).code, 'invalid_request')
   })
 
+  it('asks for nothing whose text would arrive as another', async () => {
+    await client.getOrCreate({ user_group_id: '\ufffd of somebody else' })
+    for (const asking of [
+      client.listUserGroups({ q: '\ud800' }),
+      client.listEvents({ user_group: '\ud800 of somebody else' }),
+    ]) {
+      const { code, field } = await failure(asking)
+      assert.deepEqual([code, /^(q|user_group)$/.test(field ?? '')], ['invalid_request', true])
+    }
+  })
+
   it('manages schemas, data sources, API tokens and the team', async () => {
     const { schema } = await client.createSchema({ id: 'sales' })
     assert.deepEqual(await client.getSchema('sales'), { success: 1, schema })

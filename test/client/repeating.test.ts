@@ -172,6 +172,14 @@ describe('the client, when a call does not go through', async () => {
     }
   })
 
+  it('does not say that it may have been done where a gateway answered 429', async () => {
+    const fetch = async () => ({ status: 429, headers: { get: () => null }, text: async () => 'slow down' })
+    const client = clientOf(there.service.url, { fetch, retries: 0 })
+    const { code, message } = await failure(client.createSchema({ name: 'Sales' }))
+    assert.equal(code, 'unexpected_answer')
+    assert.doesNotMatch(message, /may have been created/)
+  })
+
   it('waits as long as it is asked to, and up to five seconds more', () => {
     for (const repetition of [0, 20]) {
       const wait = waitBefore(repetition, 60)
