@@ -21,7 +21,7 @@ export async function workTogether(
   program: string | undefined,
   random: () => number,
 ): Promise<number> {
-  const old = await join('old', await premises.start(withoutBug, program))
+  const old = await join('old', await premises.start(withoutBug, program === undefined ? {} : { program }))
   const fresh = await join('new', await premises.start())
   await assertSeeEachOther(old, fresh)
   await pause(random() * 100)

@@ -8,6 +8,7 @@ import { Arrivals } from './arrivals.ts'
 import type { Authenticator } from './authenticate.ts'
 import { hasBody, readBody } from './body.ts'
 import { mindAllWhenClosing } from './closing.ts'
+import { limitConnections } from './connection-limit.ts'
 import { ExchangesUnderWay } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { answerFailure } from './failure.ts'
@@ -232,6 +233,7 @@ export function createHttpServer(options: ServerOptions): Server {
       if (underWay.isCutShort(socket)) refuse({ error: new Error('the request ended early'), socket })
     })
   })
+  limitConnections(server, log)
   lingerWhenClosing(server)
   mindAllWhenClosing(server, underWay)
   hangUpOnIdle(server, underWay)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { Agent, get } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Caller } from '../support/caller.ts'
@@ -188,6 +190,41 @@ describe('several workers', { concurrency: 2 }, () => {
   })
 })
 
+describe('workers that have no room for another connection', () => {
+  it('close it, say so once, and take others again as soon as there is room', {
+    skip: !existsSync('/proc'),
+  }, async (t) => {
+    const premises = await Premises.open(t, sqlite, two)
+    const service = await premises.start({}, { under: ['sh', '-c', 'ulimit -n 120; exec "$0" "$@"'] })
+    const pids = await everyWorker(service)
+    for (let round = 0; round < 2; round += 1) {
+      const clients: Socket[] = []
+      const statuses: string[] = []
+      // Not all at once: the first process would have no room for them itself.
+      while (clients.length < 300) {
+        const more = times(10, () => connect(Number(new URL(service.url).port), '127.0.0.1'))
+        clients.push(...more)
+        statuses.push(...(await Promise.all(more.map(healthOf))))
+      }
+      const served = statuses.filter((status) => status === '200').length
+      assert.ok(served >= 60 && served < 240, `${served} were served`)
+      for (const client of clients) client.destroy()
+      const before = logged(service).length
+      await eventually('both serve again', async () => {
+        await Promise.all(times(9, () => onNewConnection(service)))
+        return new Set(
+          logged(service)
+            .slice(before)
+            .map(({ pid }) => pid),
+        ).isSupersetOf(new Set(pids))
+      })
+    }
+    const told = logged(service).filter(({ msg }) => msg.startsWith('connections are closed unanswered'))
+    assert.deepEqual(new Set(told.map(({ pid }) => pid)), new Set(pids))
+    assert.equal(told.length, 2, 'once a minute each')
+  })
+})
+
 describe('a start with several workers', () => {
   it('of which one is killed says so', async (t) => {
     const [sqlite = assert.fail()] = engines
@@ -205,6 +242,16 @@ async function everyWorker(service: CalledService, count = 2): Promise<number[]>
     await Promise.all(times(9, () => onNewConnection(service)))
     const pids = answeringPids(service)
     return pids.length >= count && pids
+  })
+}
+
+/** The status that is answered, or that none is. */
+function healthOf(client: Socket): Promise<string> {
+  client.write('GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n')
+  return new Promise((resolve) => {
+    client.on('data', (chunk) => resolve(chunk.toString('latin1', 9, 12)))
+    client.on('error', () => resolve('none'))
+    client.on('close', () => resolve('none'))
   })
 }
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { Caller } from './caller.ts'
 import type { Engine, FreshDatabase } from './engines.ts'
-import { type Environment, type ServiceProcess, startService } from './service-process.ts'
+import { type Environment, type ServiceProcess, type Started, startService } from './service-process.ts'
 
 export interface CalledService extends ServiceProcess {
   caller: Caller
@@ -27,9 +27,9 @@ export class Premises {
     return premises
   }
 
-  async start(settings: Environment = {}, program?: string): Promise<CalledService> {
+  async start(settings: Environment = {}, started?: Started): Promise<CalledService> {
     if (this.#isClosed) throw new Error('the premises are closed')
-    const starting = startService({ ...this.environment, ...settings }, program === undefined ? {} : { program })
+    const starting = startService({ ...this.environment, ...settings }, started)
     this.#starts.push(starting)
     const service = await starting
     return { ...service, caller: this.call(service) }

@@ -20,8 +20,8 @@ export type Environment = Record<string, string | undefined>
 /** What bin/ugs.mjs starts itself once more with, where it has not been: that takes a tenth of a start. */
 export const v8Flags = ['--max-semi-space-size=8', '--heap-growing-percent=15', '--no-allocation-site-pretenuring']
 
-interface Started {
-  /** A command that watches it. */
+export interface Started {
+  /** A command that watches or confines it. */
   under?: readonly string[]
   /** Another version of it. */
   program?: string
