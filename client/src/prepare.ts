@@ -52,7 +52,7 @@ function target({ path, query = {}, ...rest }: Request): string {
 /** Half of a character would arrive as another one, and find what is another's. */
 function whole(field: string, text: string): string {
   if (!/\p{Cs}/u.test(text)) return text
-  throw new UserGroupServiceError('invalid_request', `${field} ends or begins within a character.`, { field })
+  throw new UserGroupServiceError('invalid_request', `${field} holds half a character (a lone surrogate).`, { field })
 }
 
 /** For JavaScript, where it may be anything. */
