@@ -46,7 +46,7 @@ const cases: Record<SettingName, { good: Reading[]; bad: string[]; beside?: Envi
         'postgres://db/ugs?ssl=true&sslmode=verify-full&sslrootcert=/ca&sslcert=/c&sslkey=/k&sslnegotiation=direct',
         'postgres://db/ugs?uselibpqcompat=true&client_encoding=utf8&options=-c%20work_mem=64MB#?frobnicate=1',
         'postgres://db/ugs?application_name=a&fallback_application_name=b&statement_timeout=1&lock_timeout=1',
-        'postgres://ugs@db/ugs?application_name=a@b&user=ugs@db',
+        'postgres://ugs@db/ugs?application_name=a@b&user=ugs@db&password=a?b@c',
         'postgres://db/ugs?query_timeout=1&idle_in_transaction_session_timeout=1&replication=false',
       ].map((url): Reading => [url, (config) => config.database, { engine: 'postgres', url }]),
     ],

@@ -49,6 +49,7 @@ export async function importFile(service: Service, file: string, { team, format,
   }
   for (const signal of endings) process.on(signal, endBy)
   const ignored = new Set<string>()
+  let failure: unknown
   try {
     const read = format === 'csv' ? await readerOf(records) : noting(ignored)
     for await (const record of records) {
@@ -56,21 +57,22 @@ export async function importFile(service: Service, file: string, { team, format,
       if (importer.isIdle) bar.show(done, Math.max(from.size, done))
     }
     await importer.end()
-    await refusals.end()
     bar.show(done, done)
   } catch (error) {
     await importer.settled()
-    // What went wrong first is what is told.
-    await refusals.end().catch(() => {})
     // As of a program that the signal ends, so that a script can tell it from lines that were refused.
     if (ending !== undefined) process.exitCode = 128 + constants.signals[ending]
     const isReading = ['open', 'read'].includes((error as NodeJS.ErrnoException).syscall ?? '')
-    throw halfWay(isReading ? unreadable(file, error) : error, importer.summary.created)
-  } finally {
-    for (const signal of endings) process.off(signal, endBy)
-    bar.end()
-    tellIgnored([...ignored])
+    failure = isReading ? unreadable(file, error) : error
   }
+  for (const signal of endings) process.off(signal, endBy)
+  bar.end()
+  // What went wrong first is what is told.
+  await refusals.end().catch((error: unknown) => {
+    failure ??= error
+  })
+  tellIgnored([...ignored])
+  if (failure !== undefined) throw halfWay(failure, importer.summary.created)
   return importer.summary
 }
 

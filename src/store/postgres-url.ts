@@ -17,7 +17,7 @@ export const postgresParameters: readonly string[] = [
 export function postgresServers(url: string): PostgresServers {
   const [, before = '', named = '', behind = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? []
   // The password has a / or the like in it: what stands before would be taken for the host, looked up, and shown.
-  if (/^[^?#]*@|#.*@|[?&][^=&#]*@/s.test(behind))
+  if (/^[^?#]*@|#.*@|^[^?#]*\?(?:[^#]*&)?[^=&#]*@/s.test(behind))
     throw new Error(
       'has an @ behind the host: in a password write %40 for @, %2F for /, %3F for ?, %23 for # and %25 for %',
     )

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { mintToken } from '../../src/tokens/format.ts'
 import { type Engine, engines } from '../support/engines.ts'
@@ -335,4 +337,20 @@ describe('ugs user-group import', () => {
       assertRefusal({ code: 1, stdout: '', stderr }, new RegExp(`The import was ended by ${signal}`), far)
       assert.equal(await stored(), 1_000)
     })
+
+  it('can be ended while nobody reads what it refuses', { timeout: 30_000 }, async (t) => {
+    const team = await terminal.newTeam()
+    const pipe = terminal.file('unread')
+    execFileSync('mkfifo', [pipe])
+    const reader = await open(pipe, 'r+')
+    t.after(() => reader.close())
+    const importing = spawnUgs(terminal.environment, 'user-group', 'import', '-', ...team, '--refused', pipe)
+    importing.stdin.end(jsonLines(times(3_000, () => ({ user_group_id: '' }))))
+    await reader.read(Buffer.alloc(1))
+    let isOver = false
+    importing.once('exit', () => {
+      isOver = true
+    })
+    await eventually('it ends', () => isOver || (importing.kill('SIGTERM') && false))
+  })
 })
