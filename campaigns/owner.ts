@@ -80,7 +80,7 @@ export class Owner {
 
   #alike(theirs: string, shift: number): string {
     const { tokens, clock } = this.#beside
-    if (theirs.startsWith('ugt_')) return tokens.mintForUserGroup()
+    if (theirs.startsWith('ugt_')) return tokens.mintForUserGroup(1, newId(clock.now()), clock.now()).token
     if (theirs.startsWith('uga_')) return tokens.mintForApi()
     if (theirs.startsWith('ds_')) return mintId('ds_')
     if (/^\d{15}$/.test(theirs)) return String(newId(clock.now()))

@@ -31,7 +31,7 @@ export async function openService(
   const onGroupChanged = (teamId: number, providedId: string) => memory.forget(teamId, providedId)
   const store = await openStore(config.database, { clock, onGroupChanged, ...options })
   try {
-    const tokens = await unlock(ring, store.keys, clock.now(), bringsKey)
+    const tokens = await unlock(ring, store, clock.now(), bringsKey)
     return { store, tokens, memory, clock }
   } catch (error) {
     await store.close()

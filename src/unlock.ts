@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { OperatorError } from './operator-error.ts'
-import type { KeyStore } from './store/store.ts'
+import type { KeyStore, Store } from './store/store.ts'
 import { type KeyRing, SealError } from './tokens/key-ring.ts'
 import { Tokens } from './tokens/tokens.ts'
 
@@ -13,7 +13,12 @@ const context = 'master_key.lookup_key'
  *
  * A key that comes in is needed from then on, by every process: who is not to bring one is refused.
  */
-export async function unlock(ring: KeyRing, keys: KeyStore, now: number, bringsKey: boolean): Promise<Tokens> {
+export async function unlock(
+  ring: KeyRing,
+  { keys, leadsFrom }: Pick<Store, 'keys' | 'leadsFrom'>,
+  now: number,
+  bringsKey: boolean,
+): Promise<Tokens> {
   let lookupKey: Uint8Array | undefined
   await keys.register((known) => {
     for (const [keyId, bytes] of known) lookupKey = openWith(ring, keyId, bytes)
@@ -23,7 +28,7 @@ export async function unlock(ring: KeyRing, keys: KeyStore, now: number, bringsK
     return ring.seal(lookupKey, context)
   }, now)
   if (lookupKey === undefined) throw new Error('the database has no look-up key')
-  return new Tokens(ring, lookupKey)
+  return new Tokens(ring, lookupKey, await leadsFrom())
 }
 
 /** The same proof for a look that changes nothing. Undefined for a database that no service has unlocked yet. */

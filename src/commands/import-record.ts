@@ -75,6 +75,7 @@ export function invalidRecord(message: string): ServiceError {
 /** What the record asks for; the JSON is checked for a group that is there too, as over HTTP. */
 export function wishFor(record: ImportRecord, tokens: Tokens, teamId: number, now: number): ImportWish {
   const properties = keepableJson(record.properties ?? {}, 'properties')
+  const { token } = record
   const make = () => {
     const id = newId(now)
     return {
@@ -84,9 +85,10 @@ export function wishFor(record: ImportRecord, tokens: Tokens, teamId: number, no
       mapping: record.mapping ?? {},
       properties,
       disabled: record.disabled ?? false,
-      token: tokens.sealToken(record.token ?? tokens.mintForUserGroup(), teamId, id),
+      token:
+        token === undefined ? tokens.mintForUserGroup(teamId, id, now).sealed : tokens.sealToken(token, teamId, id),
     }
   }
-  const tokenHash = record.token === undefined ? undefined : tokens.hash(record.token)
-  return { providedId: record.user_group_id, tokenHash, make }
+  const brought = token === undefined ? [] : tokens.keysOf(token)
+  return { providedId: record.user_group_id, brought, make }
 }

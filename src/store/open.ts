@@ -6,7 +6,7 @@ import { EventStore } from './event-list.ts'
 import type { Actor } from './events.ts'
 import { Gated } from './gated.ts'
 import { MasterKeyStore } from './keys.ts'
-import { migrate, refuseOutdated } from './migrations/migrate.ts'
+import { leadsFrom, migrate, refuseOutdated } from './migrations/migrate.ts'
 import { pruneHistory } from './prune-history.ts'
 import { SchemaStore } from './schemas.ts'
 import { openSqlite } from './sqlite.ts'
@@ -55,6 +55,7 @@ function storeOn(database: Database): Store {
     forTeam: (teamId, by, admission) =>
       new SqlTeamStore(admission ? new Gated(database, admission) : database, { teamId, by }),
     pruneHistory: (before, batch) => pruneHistory(database, before, batch),
+    leadsFrom: () => leadsFrom(database),
     version: () => database.version(),
     stats: () => database.stats(),
     close: () => database.close(),

@@ -6,6 +6,7 @@ import type { DataSchema } from '../schemas/data-schema.ts'
 import type { Soon } from '../soon.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import type { Sealed } from '../tokens/key-ring.ts'
+import type { TokenKey } from '../tokens/leads.ts'
 import type { Place, SealedToken, SealPurpose } from '../tokens/tokens.ts'
 import type {
   ImportedUserGroup,
@@ -32,6 +33,8 @@ export interface Store {
   forTeam(teamId: number, by: AuditEvent['by'], admission?: Promise<void>): TeamStore
   /** Forgets one batch of events, and of tokens long rotated, from before a time; returns how many they were. */
   pruneHistory(before: number, batch: number): Promise<number>
+  /** From when on every process of this database finds a token by where it leads. */
+  leadsFrom(): Promise<number>
   /** As that of a database: another as soon as any process has committed anything that nobody was told of. */
   version(): Soon<Version | undefined>
   stats(): DatabaseStats
@@ -52,8 +55,8 @@ export interface UserGroups {
   /** The one decision about races: the row that was there first wins, and everybody gets it. */
   getOrCreate(make: () => NewUserGroup, now: number): Promise<{ group: UserGroup; created: boolean }>
   /** Exactly one of those who replace the same token wins; the others fail with `token_already_rotated`. */
-  replaceToken(current: Uint8Array, replacement: TokenReplacement, now: number): Promise<UserGroup>
-  verify(token: Uint8Array): Promise<Verified | undefined>
+  replaceToken(current: TokenKey, replacement: TokenReplacement, now: number): Promise<UserGroup>
+  verify(token: TokenKey): Promise<Verified | undefined>
   get(providedId: string): Promise<UserGroupRecord | undefined>
   /** In the order they were made, from behind `after`; `prefix` begins the id or the name, whatever its ASCII case. */
   list(query: ListQuery): Promise<Page<UserGroupRecord>>
@@ -69,8 +72,9 @@ export interface UserGroups {
 
 export interface ImportWish {
   providedId: string
-  /** Of the token it brings along. A group that is there with another one is a refusal: the customer's would not work. */
-  tokenHash?: Uint8Array | undefined
+  /** What a token that it brings along may be found by. A group that is there with another one is a refusal: the
+   * customer's would not work. */
+  brought?: readonly TokenKey[]
   /** Called when there is no such group, and again when the id it made is taken. */
   make(): ImportedUserGroup
 }

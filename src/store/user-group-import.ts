@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import type { TokenKey } from '../tokens/leads.ts'
 import type { ImportedUserGroup, Mapping } from '../user-groups/user-group.ts'
 import { fragment, type TeamDatabase, type Work } from './database.ts'
 import { type Actor, record, waitForStandby } from './events.ts'
@@ -18,8 +19,8 @@ const idsThere = manyRows<[providedId: string]>(
   '?',
   ')',
 )
-const hashesThere = manyRows<[providedId: string, hash: Uint8Array]>(
-  'select provided_id, token_hash from user_group where team_id = $1 and provided_id in (',
+const hashesThere = manyRows<[providedId: string, id: number, hash: Uint8Array]>(
+  'select provided_id, id, token_hash from user_group where team_id = $1 and provided_id in (',
   '?',
   ')',
 )
@@ -35,6 +36,7 @@ const owners = manyRows<[hash: Uint8Array, groupId: number]>(
   '?',
   ')',
 )
+const groupsOf = manyRows<[id: number]>('select id from user_group where id in (', '?', ')')
 const apiTokens = manyRows<[hash: Uint8Array]>('select hash from api_token where hash in (', '?', ')')
 
 interface Candidate extends ImportWish {
@@ -49,13 +51,15 @@ export async function importUserGroups(
   now: number,
 ): Promise<ImportOutcome[]> {
   const outcomes = await importNew(database, actor, wishes, now)
-  const brought = wishes.filter(({ tokenHash }, index) => tokenHash && outcomes[index] === 'already_there')
-  if (brought.length === 0) return outcomes
-  const rows = await database.look(() => runMany(hashesThere, [actor.teamId], providedIds(brought)))
-  const there = new Map(rows.map(([providedId, hash]) => [providedId, text(hash)]))
-  const disagrees = ({ providedId, tokenHash }: ImportWish) => {
-    const hash = there.get(providedId)
-    return tokenHash !== undefined && hash !== undefined && hash !== text(tokenHash)
+  const isBrought = ({ brought = [] }: ImportWish) => brought.length > 0
+  const toCompare = wishes.filter((wish, index) => isBrought(wish) && outcomes[index] === 'already_there')
+  if (toCompare.length === 0) return outcomes
+  const rows = await database.look(() => runMany(hashesThere, [actor.teamId], providedIds(toCompare)))
+  const there = new Map(rows.map(([providedId, id, hash]) => [providedId, { id, hash: text(hash) }]))
+  const disagrees = ({ providedId, brought = [] }: ImportWish) => {
+    const group = there.get(providedId)
+    const isTheirs = ({ groupId, hash }: TokenKey) => text(hash) === group?.hash && (groupId ?? group.id) === group.id
+    return group !== undefined && brought.length > 0 && !brought.some(isTheirs)
   }
   return wishes.map((wish, index) => {
     const outcome = outcomes[index] as ImportOutcome
@@ -220,13 +224,21 @@ function* explain(
 
 /** Those that are, or were, somebody else's: of a user group, or an API token. */
 function* takenTokens(candidates: readonly Candidate[]): Work<(candidate: Candidate) => boolean> {
+  const leads = candidates.flatMap(groupsLedTo).map((id) => [id])
+  const led = new Set((yield* runMany(groupsOf, [], leads)).map(([id]) => id))
   const hashes = candidates.map(({ group }) => [group.token.hash])
   const ownersOf = Map.groupBy(yield* runMany(owners, [], hashes), ([hash]) => text(hash))
   const ofCallers = new Set((yield* runMany(apiTokens, [], hashes)).map(([hash]) => text(hash)))
   return (candidate) => {
     const hash = hashOf(candidate)
-    return ofCallers.has(hash) || (ownersOf.get(hash) ?? []).some(([, groupId]) => groupId !== candidate.group.id)
+    if (ofCallers.has(hash) || groupsLedTo(candidate).some((id) => led.has(id))) return true
+    return (ownersOf.get(hash) ?? []).some(([, groupId]) => groupId !== candidate.group.id)
   }
+}
+
+/** Of a token that comes along: the group that it was made for, which is another one. */
+function groupsLedTo({ brought = [] }: Candidate): number[] {
+  return brought.flatMap(({ groupId }) => groupId ?? [])
 }
 
 function hashOf({ group }: Candidate): string {

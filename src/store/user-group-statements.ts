@@ -17,17 +17,19 @@ export const insertUnlessThere = sharedChange<[id: number]>(
   on conflict do nothing
   returning id`
 
-// On SQLite a table leads from the hash of a token to its group: migration 6 says why.
+// $2 is the group that the token leads to, if it does, and $3 its hash. On SQLite a table leads from the hash of any other
+// token to its group: migration 6 says why.
 const hasToken = {
-  postgres: 'g.token_hash = $2',
-  sqlite: 'g.id = (select user_group_id from token where hash = $2) and g.token_hash = $2',
+  postgres: 'g.id = coalesce($2, g.id) and g.token_hash = $3',
+  sqlite: 'g.id = coalesce($2, (select user_group_id from token where hash = $3)) and g.token_hash = $3',
 }
-const formerTokenAndGroup = {
-  postgres: 'former_token f join user_group g on g.id = f.user_group_id',
-  sqlite: 'token f join user_group g on g.id = f.user_group_id and g.token_hash <> f.hash',
+// Who made it lead there had the key: so it was a token of that group, if it is not any more.
+const hadToken = {
+  postgres: 'g.id = coalesce($2, (select user_group_id from former_token where hash = $3)) and g.token_hash <> $3',
+  sqlite: 'g.id = coalesce($2, (select user_group_id from token where hash = $3)) and g.token_hash <> $3',
 }
 
-/** All tokens there are or were, of any team, and whose each is. */
+/** All tokens there are or were, of any team, and whose each is; without those that lead to their group. */
 export const everyToken = {
   postgres: `(
     select token_hash as hash, id as user_group_id from user_group
@@ -42,7 +44,7 @@ export type OwnerRow = [id: number, providedId: string, name: string, issuedAt: 
  * Nobody else changes the group until the commit, so that it needs no second look to replace its token. `hasGrace`: a
  * former token of the group is valid still. Few have one, and to look is cheaper than to end none.
  */
-export const ownerOfToken = shared<OwnerRow>('bigint', 'bytea')`
+export const ownerOfToken = shared<OwnerRow>('bigint', 'bigint', 'bytea')`
   select id, provided_id, name, token_rotated_at, case when exists (
     select 1 from former_token f where f.user_group_id = g.id and f.valid_until > f.rotated_at) then 1 else 0 end
   from user_group g where team_id = $1 and ${hasToken}
@@ -58,10 +60,9 @@ export const rememberFormer = shared('bytea', 'bigint', 'bigint', 'bigint', 'big
 export const endFormer = shared('bigint')`
   update former_token set valid_until = rotated_at where user_group_id = $1 and valid_until > rotated_at`
 
-export const ownerOfFormer = shared<[providedId: string, ...UserGroupRow]>('bigint', 'bytea')`
-  select g.provided_id, g.id, g.name, g.token_key, g.token_sealed
-  from ${formerTokenAndGroup}
-  where g.team_id = $1 and f.hash = $2`
+export const ownerOfFormer = shared<[providedId: string, ...UserGroupRow]>('bigint', 'bigint', 'bytea')`
+  select provided_id, id, name, token_key, token_sealed from user_group g
+  where team_id = $1 and ${hadToken}`
 
 export type VerifiedRow = [
   providedId: string,
@@ -72,22 +73,18 @@ export type VerifiedRow = [
   validUntil: number | null,
 ]
 
-export const verifyCurrent = shared<VerifiedRow>('bigint', 'bytea')`
+export const verifyCurrent = shared<VerifiedRow>('bigint', 'bigint', 'bytea')`
   select provided_id, name, disabled, mapping, properties, null from user_group g
   where team_id = $1 and ${hasToken}`
 
 // Without grace it is over whatever the time: the clock of the machine that rotated it may be ahead of ours.
-const validUntil = {
-  postgres: 'case when f.valid_until > f.rotated_at then f.valid_until else 0 end',
-  sqlite: `coalesce((
-      select max(valid_until) from former_token
-      where user_group_id = f.user_group_id and hash = f.hash and valid_until > rotated_at), 0)`,
-}
+const validUntil = fragment`coalesce((
+    select max(f.valid_until) from former_token f
+    where f.user_group_id = g.id and f.hash = $3 and f.valid_until > f.rotated_at), 0)`
 
-export const verifyFormer = shared<VerifiedRow>('bigint', 'bytea')`
-  select g.provided_id, g.name, g.disabled, g.mapping, g.properties, ${validUntil}
-  from ${formerTokenAndGroup}
-  where g.team_id = $1 and f.hash = $2`
+export const verifyFormer = shared<VerifiedRow>('bigint', 'bigint', 'bytea')`
+  select provided_id, name, disabled, mapping, properties, ${validUntil} from user_group g
+  where team_id = $1 and ${hadToken}`
 
 type Nothing<Row> = { [Column in keyof Row]: null }
 export type MappedRow = [...VerifiedRow, ...Nothing<DataSourceRow>] | [...Nothing<VerifiedRow>, ...DataSourceRow]
@@ -105,15 +102,14 @@ export const verifyMappedCurrent = sql<MappedRow>`
   where g.team_id = $1 and ${hasToken}`
 
 export const verifyMappedFormer = sql<MappedRow>`
-  select g.provided_id, g.name, g.disabled, g.mapping, g.properties, ${validUntil}, null, null, null, null, null, null, null
-  from ${formerTokenAndGroup}
-  where g.team_id = $1 and f.hash = $2
+  select provided_id, name, disabled, mapping, properties, ${validUntil}, null, null, null, null, null, null, null
+  from user_group g where team_id = $1 and ${hadToken}
   union all
   select null, null, null, null, null, null, d.id, d.provided_id, d.schema_id, d.name, d.kind, d.created_at, d.updated_at
-  from ${formerTokenAndGroup}
+  from user_group g
   join mapping_entry m on m.user_group_id = g.id
   join data_source d on d.team_id = g.team_id and (d.id = m.data_source or d.provided_id = m.data_source)
-  where g.team_id = $1 and f.hash = $2`
+  where g.team_id = $1 and ${hadToken}`
 
 export type RecordRow = [
   id: number,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import { after, type Soon } from '../soon.ts'
+import type { TokenKey } from '../tokens/leads.ts'
 import type { SealedToken } from '../tokens/tokens.ts'
 import type {
   Mapping,
@@ -54,32 +55,34 @@ export class UserGroupStore implements UserGroups {
     return { group: this.#userGroup(creation.wish.providedId, row), created }
   }
 
-  async replaceToken(current: Uint8Array, replacement: TokenReplacement, now: number): Promise<UserGroup> {
+  async replaceToken(current: TokenKey, replacement: TokenReplacement, now: number): Promise<UserGroup> {
     const rotation: Rotation = { actor: this.#actor, current, replacement, fresh: undefined, now }
-    const order = `${this.#actor.teamId} ${Buffer.from(current).toString('hex')}`
+    const order = `${this.#actor.teamId} ${Buffer.from(current.hash).toString('hex')}`
     return this.#userGroup(...(await this.#database.writeTogether(order, () => replaceToken(rotation))))
   }
 
-  verify(token: Uint8Array): Promise<Verified | undefined> {
-    const current = this.#database.read(statements.verifyCurrent, this.#actor.teamId, token)
+  verify(token: TokenKey): Promise<Verified | undefined> {
+    const { groupId, hash } = token
+    const current = this.#database.read(statements.verifyCurrent, this.#actor.teamId, groupId, hash)
     return current.then(([row]) => {
       return row ? this.#verified(row, token, statements.verifyMappedCurrent) : this.#verifyFormer(token)
     })
   }
 
-  async #verifyFormer(token: Uint8Array): Promise<Verified | undefined> {
-    const [row] = await this.#database.read(statements.verifyFormer, this.#actor.teamId, token)
+  async #verifyFormer(token: TokenKey): Promise<Verified | undefined> {
+    const { groupId, hash } = token
+    const [row] = await this.#database.read(statements.verifyFormer, this.#actor.teamId, groupId, hash)
     return row && this.#verified(row, token, statements.verifyMappedFormer)
   }
 
   #verified(
     row: statements.VerifiedRow,
-    token: Uint8Array,
+    token: TokenKey,
     withSources: Statement<statements.MappedRow>,
   ): Soon<Verified | undefined> {
     const { teamId } = this.#actor
     if (row[3] === '{}') return after(ownTurn(row[3], row[4]), () => verified(teamId, row, []))
-    return this.#database.read(withSources, teamId, token).then((rows) => {
+    return this.#database.read(withSources, teamId, token.groupId, token.hash).then((rows) => {
       const group = rows.find(([providedId]) => providedId !== null) as statements.VerifiedRow | undefined
       const sources = rows.filter(([, , , , , , id]) => id !== null).map((row) => row.slice(6) as DataSourceRow)
       // It may have been rotated meanwhile.
@@ -168,7 +171,7 @@ interface Creation {
 
 interface Rotation {
   readonly actor: Actor
-  readonly current: Uint8Array
+  readonly current: TokenKey
   readonly replacement: TokenReplacement
   fresh: SealedToken | undefined
   readonly now: number
@@ -206,14 +209,14 @@ function* getOrCreate(creation: Creation): Work<statements.UserGroupRow> {
 function* replaceToken(rotation: Rotation): Work<Rotated> {
   const { actor, current, replacement, now } = rotation
   const { graceSeconds } = replacement
-  const [owner] = yield* run(statements.ownerOfToken, actor.teamId, current)
+  const [owner] = yield* run(statements.ownerOfToken, actor.teamId, current.groupId, current.hash)
   if (owner === undefined) return yield* ownRotation(rotation)
   const [groupId, providedId, name, issuedAt, hasGrace] = owner
   rotation.fresh ??= replacement.seal(groupId)
   const { hash, bytes, keyId } = rotation.fresh
   yield* run(statements.replaceToken, groupId, actor.teamId, hash, bytes, keyId, now)
   if (hasGrace === 1 && graceSeconds === 0) yield* run(statements.endFormer, groupId)
-  yield* run(statements.rememberFormer, current, groupId, issuedAt, now, now + graceSeconds * 1000)
+  yield* run(statements.rememberFormer, current.hash, groupId, issuedAt, now, now + graceSeconds * 1000)
   const detail = graceSeconds > 0 ? { grace_seconds: graceSeconds } : null
   yield* record(actor, 'user_group.token_rotated', providedId, now, detail)
   return [providedId, [groupId, name, keyId, bytes]]
@@ -221,7 +224,7 @@ function* replaceToken(rotation: Rotation): Work<Rotated> {
 
 /** What this rotation committed before, if its answer was lost with the connection. */
 function* ownRotation({ actor, current, fresh }: Rotation): Work<Rotated> {
-  const [former] = yield* run(statements.ownerOfFormer, actor.teamId, current)
+  const [former] = yield* run(statements.ownerOfFormer, actor.teamId, current.groupId, current.hash)
   if (former === undefined) throw new ServiceError('token_not_found')
   const [providedId, ...row] = former
   if (fresh === undefined || !isSeal(row[3], fresh)) throw new ServiceError('token_already_rotated')

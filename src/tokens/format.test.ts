@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { chiSquare } from '../../test/support/chi-square.ts'
 import { hasRightChecksum, mintId, mintToken, tokenPattern, visibleAscii } from './format.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -55,25 +56,15 @@ describe('the random part of a token', () => {
   })
 
   it('uses every character equally often, at every place', () => {
-    const tokens = 6_000
-    const total = new Map<string, number>()
-    const places = Array.from({ length: 32 }, () => new Map<string, number>())
-    for (let i = 0; i < tokens; i++)
-      for (const [place, character] of [...mintToken('ugt_').slice(4, 36)].entries()) {
-        total.set(character, (total.get(character) ?? 0) + 1)
-        places[place]?.set(character, (places[place].get(character) ?? 0) + 1)
-      }
+    const secrets = Array.from({ length: 6_000 }, () => [...mintToken('ugt_').slice(4, 36)])
     // With 61 degrees of freedom, 160 is exceeded by chance once in 10^10 runs.
-    assert.ok(chiSquare(total, tokens * 32) < 160, `all places: ${chiSquare(total, tokens * 32)}`)
-    for (const [place, counts] of places.entries())
-      assert.ok(chiSquare(counts, tokens) < 160, `place ${place}: ${chiSquare(counts, tokens)}`)
+    assert.ok(chiSquare(secrets.flat()) < 160, `all places: ${chiSquare(secrets.flat())}`)
+    for (let place = 0; place < 32; place++) {
+      const distance = chiSquare(secrets.map((secret) => secret[place] ?? ''))
+      assert.ok(distance < 160, `place ${place}: ${distance}`)
+    }
   })
 })
-
-function chiSquare(counts: ReadonlyMap<string, number>, samples: number): number {
-  const expected = samples / base62.length
-  return [...base62].reduce((sum, character) => sum + ((counts.get(character) ?? 0) - expected) ** 2 / expected, 0)
-}
 
 describe('an id that nobody chose', () => {
   it('is its prefix and 20 letters and digits, never the same twice', () => {

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { leadLength } from './leads.ts'
 import { randomBytes } from './random.ts'
 
 const alphabet = Buffer.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
@@ -15,6 +16,18 @@ type TokenPrefix = 'ugt_' | 'uga_'
 export function mintToken(prefix: TokenPrefix): string {
   const start = draft.write(prefix)
   return draftWithChecksum(drawCharacters(start, start + secretLength))
+}
+
+/** How a user group token begins whose last characters before the checksum are not random. */
+export function mintBeginning(): string {
+  const start = draft.write('ugt_')
+  return draft.toString('latin1', 0, drawCharacters(start, start + secretLength - leadLength))
+}
+
+/** The same of one that is there, and those last characters. */
+export function partsOf(token: string): { beginning: string; lead: string } {
+  const end = token.length - checksumLength
+  return { beginning: token.slice(0, end - leadLength), lead: token.slice(end - leadLength, end) }
 }
 
 export function withChecksum(secret: string): string {

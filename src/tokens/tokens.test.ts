@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { hasRightChecksum } from './format.ts'
 import { KeyRing, SealError } from './key-ring.ts'
 import { type Place, Tokens } from './tokens.ts'
 
@@ -9,8 +10,8 @@ function newTokens(): Tokens {
 }
 
 const tokens = newTokens()
-const token = tokens.mintForUserGroup()
-const sealed = tokens.sealToken(token, 1, 23)
+const now = Date.UTC(2026, 6, 1)
+const { token, sealed } = tokens.mintForUserGroup(1, 23, now)
 
 describe('what an earlier version has stored', () => {
   const same = new Tokens(new KeyRing([new Uint8Array(32).fill(7)]), new Uint8Array(32).fill(9))
@@ -24,6 +25,14 @@ describe('what an earlier version has stored', () => {
     const hash = 'df3fb167ba65f9335c5b06eacda6ea8224872c2c0393d944b7ce98c6bbbf4a75'
     assert.equal(Buffer.from(same.hash('ugt_secret')).toString('hex'), hash)
   })
+
+  it('leads to the same group', () => {
+    const { hash, groupId } = same.lookup('ugt_N2SWdROGNkRUoRutPD0YPmHVKCSYvwxF4H5QFH') ?? assert.fail()
+    assert.deepEqual(
+      [Buffer.from(hash).toString('hex'), groupId],
+      ['b482b3952e37983304826992208958fc2feacd56', 189_934_051_328_123],
+    )
+  })
 })
 
 describe('a sealed user group token', () => {
@@ -32,9 +41,9 @@ describe('a sealed user group token', () => {
   })
 
   it('opens to the new one once it is replaced', () => {
-    const fresh = tokens.mintForUserGroup()
+    const fresh = tokens.mintForUserGroup(1, 5, now)
     tokens.openToken({ id: 5, teamId: 1, token: tokens.sealToken(token, 1, 5) })
-    assert.equal(tokens.openToken({ id: 5, teamId: 1, token: tokens.sealToken(fresh, 1, 5) }), fresh)
+    assert.equal(tokens.openToken({ id: 5, teamId: 1, token: fresh.sealed }), fresh.token)
   })
 
   for (const [where, row] of [
@@ -60,21 +69,44 @@ describe('a sealed user group token', () => {
   })
 })
 
-describe('the hash a token is found by', () => {
-  it('is the same every time, and only this database can make it', () => {
-    assert.deepEqual(tokens.lookup(token), sealed.hash)
-    assert.deepEqual(tokens.hash(token), sealed.hash)
-    assert.notDeepEqual(newTokens().lookup(token), sealed.hash)
-    assert.notDeepEqual(tokens.lookup(tokens.mintForUserGroup()), sealed.hash)
+describe('what a token is found by', () => {
+  const other = tokens.mintForUserGroup(2, 2 ** 53 - 1, now)
+  const brought = 'a-token-from-another-system'
+
+  it('is the group it was made for and a hash, the same every time, and only this database can tell', () => {
+    assert.deepEqual(tokens.lookup(token), { hash: sealed.hash, groupId: 23 })
+    assert.deepEqual(tokens.lookup(other.token), { hash: other.sealed.hash, groupId: 2 ** 53 - 1 })
+    assert.notEqual(newTokens().lookup(token)?.groupId, 23)
+    assert.notDeepEqual(newTokens().lookup(token)?.hash, sealed.hash)
+    assert.notDeepEqual(tokens.mintForUserGroup(1, 23, now).sealed.hash, sealed.hash)
   })
 
   it('is the same when it is remembered, and is remembered for that token only', () => {
-    const other = tokens.mintForUserGroup()
     for (let time = 0; time < 3; time++) {
-      assert.deepEqual(tokens.recallLookup(token), sealed.hash)
-      assert.deepEqual(tokens.recallLookup(other), tokens.hash(other))
+      assert.deepEqual(tokens.recallLookup(token), tokens.lookup(token))
+      assert.deepEqual(tokens.recallLookup(other.token), tokens.lookup(other.token))
       assert.equal(tokens.recallLookup(`${token} `), undefined)
     }
+  })
+
+  it('is a hash alone for one that came along from another system', () => {
+    assert.deepEqual(tokens.lookup(brought), { hash: tokens.hash(brought), groupId: null })
+    assert.deepEqual(tokens.keysOf(brought), [tokens.lookup(brought)])
+    assert.deepEqual(tokens.sealToken(brought, 1, 23).hash, tokens.hash(brought))
+  })
+
+  it('is that hash too for one of ours that came along for another group', () => {
+    assert.deepEqual(tokens.lookupBrought(token), { hash: tokens.hash(token), groupId: null })
+    assert.deepEqual(tokens.keysOf(token), [tokens.lookup(token), tokens.lookupBrought(token)])
+    assert.deepEqual(tokens.sealToken(token, 1, 24).hash, tokens.hash(token))
+  })
+
+  it('is a hash alone as long as a process may run that knows nothing else', () => {
+    const later = new Tokens(new KeyRing([randomBytes(32)]), randomBytes(32), now)
+    const before = later.mintForUserGroup(1, 23, now - 1)
+    assert.deepEqual(before.sealed.hash, later.hash(before.token))
+    assert.ok(hasRightChecksum(before.token, 'ugt_'))
+    assert.equal(later.lookup(later.mintForUserGroup(1, 23, now).token)?.groupId, 23)
   })
 
   it('is not even made for what cannot be a user group token', () => {
@@ -89,10 +121,6 @@ describe('the hash a token is found by', () => {
       'sécret-sécret-sécret',
     ])
       assert.equal(tokens.lookup(text), undefined, text)
-  })
-
-  it('is made for a token that came along from another system', () => {
-    assert.deepEqual(tokens.lookup('a-token-from-another-system'), tokens.hash('a-token-from-another-system'))
   })
 
   it('is made for an API token that an operator chose, with our prefix even', () => {

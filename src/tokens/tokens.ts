@@ -1,12 +1,18 @@
 import { quickHash } from '../quick-hash.ts'
 import { Recent } from '../recent.ts'
-import { hasRightChecksum, mintToken, visibleAscii } from './format.ts'
+import { hasRightChecksum, mintBeginning, mintToken, partsOf, visibleAscii, withChecksum } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
 import { keyedHash } from './keyed-hash.ts'
+import { Leads, type TokenKey } from './leads.ts'
 
 export interface SealedToken extends Sealed {
   /** Finds the token without revealing it. */
   hash: Uint8Array
+}
+
+export interface MintedToken {
+  token: string
+  sealed: SealedToken
 }
 
 /** What is stored sealed. */
@@ -25,47 +31,77 @@ export class Tokens {
   readonly #ring: KeyRing
   /** Finds a token without revealing it. */
   readonly hash: (token: string) => Uint8Array
-  readonly #hashed = new Recent<{ token: string; hash: Uint8Array }>(12_000)
+  readonly #leads: Leads
+  readonly #leadFrom: number
+  readonly #keys = new Recent<{ token: string; key: TokenKey }>(12_000)
   /** What was opened, by the id of its group: the same bytes in the same place open to the same token. */
   readonly #opened = new Recent<{ teamId: number; sealed: string; plain: string }>(12_000)
 
-  constructor(ring: KeyRing, lookupKey: Uint8Array) {
+  /** From `leadFrom` on nobody uses the database who would not find a token that leads to its group. */
+  constructor(ring: KeyRing, lookupKey: Uint8Array, leadFrom = 0) {
     this.#ring = ring
     this.hash = keyedHash(lookupKey)
+    this.#leads = new Leads(this.hash)
+    this.#leadFrom = leadFrom
   }
 
-  mintForUserGroup(): string {
-    return mintToken('ugt_')
+  mintForUserGroup(teamId: number, groupId: number, now: number): MintedToken {
+    if (now < this.#leadFrom) {
+      const token = mintToken('ugt_')
+      return { token, sealed: this.#sealToken(token, teamId, groupId, this.hash(token)) }
+    }
+    const beginning = mintBeginning()
+    const { lead, hash } = this.#leads.write(beginning, groupId)
+    const token = withChecksum(beginning + lead)
+    return { token, sealed: this.#sealToken(token, teamId, groupId, hash) }
   }
 
   mintForApi(): string {
     return mintToken('uga_')
   }
 
-  /** The hash a user group token is found by; undefined for what cannot be one. */
-  lookup(token: string): Uint8Array | undefined {
-    const isPlausible = token.startsWith('ugt_') ? hasRightChecksum(token, 'ugt_') : visibleAscii.test(token)
-    return isPlausible ? this.hash(token) : undefined
+  /** What a user group token is found by; undefined for what cannot be one. */
+  lookup(token: string): TokenKey | undefined {
+    if (!token.startsWith('ugt_')) return visibleAscii.test(token) ? this.lookupBrought(token) : undefined
+    if (!hasRightChecksum(token, 'ugt_')) return undefined
+    const { beginning, lead } = partsOf(token)
+    return this.#leads.read(beginning, lead) ?? this.lookupBrought(token)
   }
 
-  /** The same for one that is shown again and again. */
-  recallLookup(token: string): Uint8Array | undefined {
-    const key = quickHash(token)
-    const known = this.#hashed.get(key)
-    if (known?.token === token) return known.hash
-    const hash = this.lookup(token)
-    if (hash !== undefined) this.#hashed.offer(key, () => ({ token, hash }))
-    return hash
+  /** What it is found by in a group that it was not made for. */
+  lookupBrought(token: string): TokenKey {
+    return { hash: this.hash(token), groupId: null }
   }
 
-  /** The same for an API token. Its checksum is not looked at: an operator may have chosen it, with our prefix even. */
+  /** All that it may be found by. */
+  keysOf(token: string): TokenKey[] {
+    const [first, brought] = [this.lookup(token), this.lookupBrought(token)]
+    return first === undefined || first.groupId === null ? [brought] : [first, brought]
+  }
+
+  /** As `lookup`, for one that is shown again and again. */
+  recallLookup(token: string): TokenKey | undefined {
+    const number = quickHash(token)
+    const known = this.#keys.get(number)
+    if (known?.token === token) return known.key
+    const key = this.lookup(token)
+    if (key !== undefined) this.#keys.offer(number, () => ({ token, key }))
+    return key
+  }
+
+  /** The hash an API token is found by. Its checksum is not looked at: an operator may have chosen it, with our prefix even. */
   lookupApiToken(token: string): Uint8Array | undefined {
     return visibleAscii.test(token) ? this.hash(token) : undefined
   }
 
+  /** For a token that a group brings along. */
   sealToken(token: string, teamId: number, groupId: number): SealedToken {
+    return this.#sealToken(token, teamId, groupId, this.hash(token))
+  }
+
+  #sealToken(token: string, teamId: number, groupId: number, hash: Uint8Array): SealedToken {
     const place = { purpose: 'user_group.token', teamId, id: groupId } as const
-    return { ...this.seal(Buffer.from(token), place), hash: this.hash(token) }
+    return { ...this.seal(Buffer.from(token), place), hash }
   }
 
   openToken({ id, teamId, token }: { id: number; teamId: number; token: Sealed }): string {

@@ -76,14 +76,15 @@ async function create({ body, team, teamId, tokens, clock }: Context, properties
   let minted = ''
   const { group, created } = await team.userGroups.getOrCreate(() => {
     const id = newId(now)
-    minted = tokens.mintForUserGroup()
+    const { token, sealed } = tokens.mintForUserGroup(teamId, id, now)
+    minted = token
     return {
       id,
       providedId: body.user_group_id,
       name: body.name ?? body.user_group_id,
       mapping: body.mapping ?? {},
       properties,
-      token: tokens.sealToken(minted, teamId, id),
+      token: sealed,
     }
   }, now)
   return { new_user_group: created, user_group: present(group, created ? minted : tokens.openToken(group)) }

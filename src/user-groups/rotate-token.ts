@@ -1,5 +1,7 @@
+import type { Static } from 'typebox'
 import { ServiceError } from '../errors.ts'
-import { operation } from '../http/operation.ts'
+import { operation, type TeamContext } from '../http/operation.ts'
+import type { TokenKey } from '../tokens/leads.ts'
 import { RotateIn, UserGroupOut } from './schema.ts'
 import { present } from './user-group.ts'
 
@@ -23,15 +25,31 @@ export const rotateToken = operation({
       },
     },
   },
-  async handle({ body, team, teamId, tokens, clock }) {
+  async handle(context) {
+    const { body, tokens } = context
     const current = tokens.lookup(body.current_token)
     if (current === undefined) throw new ServiceError('token_not_found')
-    const fresh = tokens.mintForUserGroup()
-    const group = await team.userGroups.replaceToken(
-      current,
-      { seal: (groupId) => tokens.sealToken(fresh, teamId, groupId), graceSeconds: body.grace_seconds ?? 0 },
-      clock.now(),
-    )
-    return { user_group: present(group, fresh) }
+    const reply = await rotate(context, current).catch((error: unknown) => {
+      if (current.groupId === null || !isNotFound(error)) throw error
+      // The group that it was made for may be gone, and an import have brought it along for another.
+      return rotate(context, tokens.lookupBrought(body.current_token))
+    })
+    return reply
   },
 })
+
+async function rotate({ body, team, teamId, tokens, clock }: TeamContext<Static<typeof RotateIn>>, current: TokenKey) {
+  const now = clock.now()
+  let fresh = ''
+  const seal = (groupId: number) => {
+    const { token, sealed } = tokens.mintForUserGroup(teamId, groupId, now)
+    fresh = token
+    return sealed
+  }
+  const group = await team.userGroups.replaceToken(current, { seal, graceSeconds: body.grace_seconds ?? 0 }, now)
+  return { user_group: present(group, fresh) }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'token_not_found'
+}

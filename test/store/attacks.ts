@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ServiceError } from '../../src/errors.ts'
 import type { TeamStore } from '../../src/store/store.ts'
-import { firstPage, noon, type StoreOnTest, type TestTeam } from '../support/store.ts'
+import { firstPage, keyOf, noon, type StoreOnTest, type TestTeam } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 /** What the other team has, by every name it can be asked for. */
@@ -12,6 +12,8 @@ export interface Theirs {
   providedId: string
   groupId: number
   currentToken: string
+  /** Of another of their groups: it came along from another system. */
+  broughtToken: string
   formerToken: string
   schemaId: string
   dataSourceId: string
@@ -30,12 +32,16 @@ export async function furnish(on: StoreOnTest): Promise<Theirs> {
   await team.dataSources.add({ ...source, connection: null }, noon)
   const properties = JSON.stringify({ mark })
   const { group, token } = await team.make('theirs', { name: mark, mapping: { [mark]: 'their-db' }, properties })
-  await team.make('Theirs, in capitals', { name: mark })
+  const broughtToken = 'their-token-from-another-system'
+  const { id } = team.wish('')
+  const brought = on.service.tokens.sealToken(broughtToken, team.teamId, id)
+  await team.make('Theirs, in capitals', { id, name: mark, token: brought })
   const currentToken = await team.rotate(token, 604_800)
   const apiToken = on.newApiToken({ name: mark, scopes: ['admin'] })
   await team.apiTokens.add(apiToken, noon)
   return {
-    ...{ teamId: team.teamId, mark, providedId: 'theirs', groupId: group.id, currentToken, formerToken: token },
+    ...{ teamId: team.teamId, mark, providedId: 'theirs', groupId: group.id },
+    ...{ currentToken, broughtToken, formerToken: token },
     ...{ schemaId: 'their schema', dataSourceId: 'ds_theirs', dataSourceProvidedId: 'their-db' },
     ...{ apiTokenId: apiToken.id, apiTokenHash: apiToken.hash },
   }
@@ -62,15 +68,17 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
   'userGroups.replaceToken': [
     (ours, { currentToken }) => assert.rejects(ours.rotate(currentToken), { code: 'token_not_found' }),
     (ours, { formerToken }) => assert.rejects(ours.rotate(formerToken), { code: 'token_not_found' }),
-    async (ours, { currentToken }, { service }) => {
+    (ours, { broughtToken }) => assert.rejects(ours.rotate(broughtToken), { code: 'token_not_found' }),
+    async (ours, { broughtToken }, { service }) => {
       const { token } = await ours.make('ours')
-      const seal = (groupId: number) => service.tokens.sealToken(currentToken, ours.teamId, groupId)
-      await assert.rejects(ours.userGroups.replaceToken(service.tokens.hash(token), { seal, graceSeconds: 0 }, noon))
+      const seal = (groupId: number) => service.tokens.sealToken(broughtToken, ours.teamId, groupId)
+      await assert.rejects(ours.userGroups.replaceToken(keyOf(service.tokens, token), { seal, graceSeconds: 0 }, noon))
     },
   ],
   'userGroups.verify': [
     async (ours, { currentToken }) => assert.equal(await ours.verify(currentToken), undefined),
     async (ours, { formerToken }) => assert.equal(await ours.verify(formerToken), undefined),
+    async (ours, { broughtToken }) => assert.equal(await ours.verify(broughtToken), undefined),
     async (ours, { dataSourceId, dataSourceProvidedId }) => {
       const { token } = await ours.make('ours', { mapping: { a: dataSourceId, b: dataSourceProvidedId } })
       assert.equal((await ours.verify(token))?.dataSources.size, 0)
@@ -117,13 +125,16 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
       const make = () => ({ ...ours.wish('ours', { ...(ids.length > 0 && { id: ids.pop() ?? 0 }) }), disabled: false })
       assert.deepEqual(await ours.userGroups.importBatch([{ providedId: 'ours', make }], noon), ['created'])
     },
-    async (ours, { currentToken, formerToken }, { service }) => {
-      for (const token of [currentToken, formerToken]) {
+    async (ours, { currentToken, formerToken, broughtToken }, { service }) => {
+      for (const token of [currentToken, formerToken, broughtToken]) {
         const make = () => {
           const wish = ours.wish('ours')
           return { ...wish, disabled: false, token: service.tokens.sealToken(token, ours.teamId, wish.id) }
         }
-        const [outcome] = await ours.userGroups.importBatch([{ providedId: 'ours', make }], noon)
+        const [outcome] = await ours.userGroups.importBatch(
+          [{ providedId: 'ours', brought: service.tokens.keysOf(token), make }],
+          noon,
+        )
         assert.equal((outcome as ServiceError).code, 'conflict')
         assert.equal(await ours.userGroups.find('ours'), undefined)
       }

@@ -178,7 +178,9 @@ describe('a process that seals tokens anew while another rotates them on Postgre
       await third.query('select from user_group where token_hash = $1 for update', [hashes[1]])
       const resealed = other.store.keys.reseal(anew)
       await lockWaits(on, 1)
-      const rotated = hashes.map((hash) => team.userGroups.replaceToken(hash, { seal, graceSeconds: 0 }, noon))
+      const rotated = hashes.map((hash) =>
+        team.userGroups.replaceToken({ hash, groupId: null }, { seal, graceSeconds: 0 }, noon),
+      )
       await lockWaits(on, 2)
       await third.query('rollback')
       assert.equal(await resealed, 3)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { EventQuery } from '../../src/store/store.ts'
 import { engines } from '../support/engines.ts'
-import { noon, storeOn, type TestTeam } from '../support/store.ts'
+import { nobodysToken, noon, storeOn, type TestTeam } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 const day = 86_400_000
@@ -73,7 +73,7 @@ for (const engine of engines)
       const { token } = await team.make('acme')
       const works = times(40, (index) => {
         if (index % 4 === 0) return team.make(`group ${index}`)
-        if (index % 4 === 1) return team.rotate(on.service.tokens.mintForUserGroup())
+        if (index % 4 === 1) return team.rotate(nobodysToken(on.service))
         if (index % 4 === 2) return team.rotate(token)
         return other.make(`group ${index}`)
       })
@@ -171,12 +171,20 @@ for (const engine of engines)
     it('takes tokens whose time is long over, and leaves those in use or in their grace', async () => {
       const { store } = on.service
       const team = await on.newTeam()
-      const { token: old } = await team.make('acme', {}, noon)
+      const brought = 'a-token-from-another-system'
+      const { id } = team.wish('acme')
+      await team.make('acme', { id, token: on.service.tokens.sealToken(brought, team.teamId, id) }, noon)
+      const old = await team.rotate(brought, 0, noon)
       const graced = await team.rotate(old, 0, noon)
       const current = await team.rotate(graced, 604_800, noon + day)
       while ((await store.pruneHistory(noon + 2 * day, 100)) > 0);
-      assert.equal(await team.verify(old), undefined)
-      await assert.rejects(team.rotate(old), { code: 'token_not_found' })
+      assert.equal(await team.verify(brought), undefined)
+      await assert.rejects(team.rotate(brought), { code: 'token_not_found' })
+      // Where it leads tells that it was theirs.
+      assert.equal((await team.verify(old))?.validUntil, 0)
+      await assert.rejects(team.rotate(old), { code: 'token_already_rotated' })
+      const [former] = await on.sql('select count(*) as count from former_token where user_group_id = ' + id)
+      assert.equal(Number(former?.count), 1)
       assert.equal((await team.verify(graced))?.validUntil, noon + 8 * day)
       await assert.rejects(team.rotate(graced), { code: 'token_already_rotated' })
       assert.equal((await team.verify(current))?.validUntil, null)

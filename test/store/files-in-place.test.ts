@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import type { ServiceError } from '../../src/errors.ts'
 import { engines } from '../support/engines.ts'
 import { sqlitePath } from '../support/raw-database.ts'
-import { noon, storeOn } from '../support/store.ts'
+import { keyOf, noon, storeOn } from '../support/store.ts'
 
 const [sqlite = assert.fail()] = engines
 const unavailable = { code: 'unavailable' }
@@ -71,9 +71,9 @@ describe('a SQLite database whose files go astray while it is open', () => {
     const { tokens } = on.service
     const seal = (groupId: number) => {
       renameSync(path(), `${path()}.moved`)
-      return tokens.sealToken(tokens.mintForUserGroup(), team.teamId, groupId)
+      return tokens.mintForUserGroup(team.teamId, groupId, noon).sealed
     }
-    const rotation = team.userGroups.replaceToken(tokens.hash(token), { seal, graceSeconds: 0 }, noon)
+    const rotation = team.userGroups.replaceToken(keyOf(tokens, token), { seal, graceSeconds: 0 }, noon)
     await assert.rejects(rotation, unavailable)
     renameSync(`${path()}.moved`, path())
     assert.equal((await team.make('acme')).created, false)

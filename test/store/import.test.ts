@@ -16,6 +16,7 @@ function importing(
 ): ImportWish {
   return {
     providedId,
+    brought: token === undefined ? [] : service.tokens.keysOf(token),
     make() {
       const wish = { ...team.wish(providedId, more), disabled: false, ...more }
       return token === undefined ? wish : { ...wish, token: service.tokens.sealToken(token, team.teamId, wish.id) }
@@ -65,7 +66,7 @@ for (const engine of engines)
       const current = await team.rotate(former)
       const make = () => assert.fail('it was made')
       const wishes = [current, former, 'a-token-nobody-has-yet', undefined].map((token) => {
-        return { providedId: 'acme', make, tokenHash: token === undefined ? undefined : on.service.tokens.hash(token) }
+        return { providedId: 'acme', make, brought: token === undefined ? [] : on.service.tokens.keysOf(token) }
       })
       const outcomes = inWords(await team.userGroups.importBatch(wishes, noon))
       assert.deepEqual(outcomes, ['already_there', 'conflict token', 'conflict token', 'already_there'])

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { onPostgres } from '../support/postgres-client.ts'
-import { noon, storeOn, type TestTeam } from '../support/store.ts'
+import { keyOf, noon, storeOn, type TestTeam } from '../support/store.ts'
 
 const [, postgres = assert.fail()] = engines
 
@@ -16,9 +16,13 @@ describe('rotations on PostgreSQL that find their group being changed by another
     const { userGroups } = store.forTeam(team.teamId, null)
     const made = [await team.make('acme'), await team.make('globex')]
     const rotate = async ({ token }: { token: string }) => {
-      const fresh = tokens.mintForUserGroup()
-      const seal = (groupId: number) => tokens.sealToken(fresh, team.teamId, groupId)
-      const group = await userGroups.replaceToken(tokens.hash(token), { seal, graceSeconds: 0 }, noon)
+      let fresh = ''
+      const seal = (groupId: number) => {
+        const minted = tokens.mintForUserGroup(team.teamId, groupId, noon)
+        fresh = minted.token
+        return minted.sealed
+      }
+      const group = await userGroups.replaceToken(keyOf(tokens, token), { seal, graceSeconds: 0 }, noon)
       assert.equal(tokens.openToken(group), fresh)
       assert.equal((await team.verify(fresh))?.group.providedId, group.providedId)
       return `${group.providedId} ${group.name}`

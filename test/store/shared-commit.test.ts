@@ -7,7 +7,7 @@ import { record } from '../../src/store/events.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { type Engine, engines } from '../support/engines.ts'
-import { noon, storeOn } from '../support/store.ts'
+import { keyOf, nobodysToken, noon, storeOn } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 const create = sql`create table note (id bigint primary key, text text not null)`
@@ -260,9 +260,9 @@ describe('writes that wait together on SQLite', () => {
     const outcomes = await Promise.allSettled(
       times(200, (index) => {
         if (index % 4 === 0) return team.make(`group ${index}`)
-        if (index % 4 === 1) return team.rotate(on.service.tokens.mintForUserGroup())
+        if (index % 4 === 1) return team.rotate(nobodysToken(on.service))
         if (index % 4 === 2)
-          return team.userGroups.replaceToken(on.service.tokens.hash(token), { seal, graceSeconds: 0 }, noon)
+          return team.userGroups.replaceToken(keyOf(on.service.tokens, token), { seal, graceSeconds: 0 }, noon)
         return team.apiTokens.add(on.newApiToken(), noon)
       }),
     )
@@ -285,7 +285,7 @@ for (const engine of engines)
       const works = times(120, (index) => {
         if (index % 3 === 0) return team.make(`new ${index % 30}`)
         const { token } = made[index % 60] ?? assert.fail()
-        return index % 3 === 1 ? team.rotate(token) : team.rotate(on.service.tokens.mintForUserGroup())
+        return index % 3 === 1 ? team.rotate(token) : team.rotate(nobodysToken(on.service))
       })
       const outcomes = await Promise.allSettled(works)
       // Forty ask for ten new groups, forty rotate twenty tokens twice, and forty rotate tokens nobody has.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { engines } from '../support/engines.ts'
-import { noon, storeOn } from '../support/store.ts'
+import { keyOf, nobodysToken, noon, storeOn } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 for (const engine of engines)
@@ -112,16 +112,16 @@ for (const engine of engines)
       const team = await on.newTeam()
       const { token, group } = await team.make('acme')
       const { tokens } = on.service
-      const fresh = tokens.mintForUserGroup()
+      const fresh = tokens.mintForUserGroup(team.teamId, group.id, noon)
       const sealedFor: number[] = []
       const seal = (groupId: number) => {
         sealedFor.push(groupId)
-        return tokens.sealToken(fresh, team.teamId, groupId)
+        return fresh.sealed
       }
-      const replaced = await team.userGroups.replaceToken(tokens.hash(token), { seal, graceSeconds: 0 }, noon + 5)
+      const replaced = await team.userGroups.replaceToken(keyOf(tokens, token), { seal, graceSeconds: 0 }, noon + 5)
       assert.deepEqual(sealedFor, [group.id])
       assert.deepEqual({ ...replaced, token: null }, { ...group, token: null })
-      assert.equal(tokens.openToken(replaced), fresh)
+      assert.equal(tokens.openToken(replaced), fresh.token)
       assert.deepEqual(await team.userGroups.find('acme'), replaced)
       const record = await team.userGroups.get('acme')
       assert.deepEqual([record?.tokenRotatedAt, record?.updatedAt], [noon + 5, noon])
@@ -134,7 +134,7 @@ for (const engine of engines)
       const second = await team.rotate(token)
       const before = await team.userGroups.find('acme')
       await assert.rejects(team.rotate(token), { code: 'token_already_rotated' })
-      await assert.rejects(team.rotate(on.service.tokens.mintForUserGroup()), { code: 'token_not_found' })
+      await assert.rejects(team.rotate(nobodysToken(on.service)), { code: 'token_not_found' })
       assert.deepEqual(await team.userGroups.find('acme'), before)
       assert.equal((await team.trail()).length, 2)
       const third = await team.rotate(second)
@@ -158,16 +158,18 @@ for (const engine of engines)
     it("changes nothing when the new token cannot be sealed, or is another group's", async () => {
       const team = await on.newTeam()
       const { token } = await team.make('acme')
-      const other = await team.make('other')
-      const before = [await team.userGroups.find('acme'), await team.trail()]
       const { tokens } = on.service
+      const brought = 'a-token-from-another-system'
+      const wish = team.wish('other')
+      await team.make('other', { id: wish.id, token: tokens.sealToken(brought, team.teamId, wish.id) })
+      const before = [await team.userGroups.find('acme'), await team.trail()]
       const sealers = [
         () => assert.fail('no key'),
-        (groupId: number) => tokens.sealToken(other.token, team.teamId, groupId),
+        (groupId: number) => tokens.sealToken(brought, team.teamId, groupId),
         (groupId: number) => ({ ...tokens.sealToken(token, team.teamId, groupId), keyId: 'no such key' }),
       ]
       for (const seal of sealers)
-        await assert.rejects(team.userGroups.replaceToken(tokens.hash(token), { seal, graceSeconds: 0 }, noon))
+        await assert.rejects(team.userGroups.replaceToken(keyOf(tokens, token), { seal, graceSeconds: 0 }, noon))
       assert.deepEqual([await team.userGroups.find('acme'), await team.trail()], before)
       await team.rotate(token)
     })

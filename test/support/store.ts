@@ -4,6 +4,8 @@ import { readConfig } from '../../src/config.ts'
 import { newId } from '../../src/ids.ts'
 import { openService, type Service } from '../../src/service.ts'
 import type { TeamStore } from '../../src/store/store.ts'
+import type { TokenKey } from '../../src/tokens/leads.ts'
+import type { Tokens } from '../../src/tokens/tokens.ts'
 import type { NewUserGroup, UserGroup } from '../../src/user-groups/user-group.ts'
 import type { Engine, FreshDatabase } from './engines.ts'
 import { rawSql } from './raw-database.ts'
@@ -32,6 +34,16 @@ export interface TestTeam extends TeamStore {
   verify(token: string): ReturnType<TeamStore['userGroups']['verify']>
   /** The kinds of events so far, with what they happened to. */
   trail(): Promise<string[]>
+}
+
+/** Of what is no token of a user group too: nobody would ask the store for it. */
+export function keyOf(tokens: Tokens, token: string): TokenKey {
+  return tokens.lookup(token) ?? tokens.lookupBrought(token)
+}
+
+/** One that leads to a group that nobody has made. */
+export function nobodysToken({ tokens }: Service): string {
+  return tokens.mintForUserGroup(1, newId(Date.now()), noon).token
 }
 
 export interface StoreOnTest {
@@ -84,7 +96,7 @@ export function teamOn({ store, tokens }: Service, teamId: number, apiToken: str
   )
   const wish = (providedId: string, more: Partial<NewUserGroup> = {}): NewUserGroup => {
     const id = more.id ?? newId(Date.now())
-    const token = tokens.sealToken(tokens.mintForUserGroup(), teamId, id)
+    const token = tokens.mintForUserGroup(teamId, id, noon).sealed
     return { id, providedId, name: providedId, mapping: {}, properties: '{}', token, ...more }
   }
   return {
@@ -94,12 +106,10 @@ export function teamOn({ store, tokens }: Service, teamId: number, apiToken: str
       return { ...made, token: tokens.openToken(made.group) }
     },
     async rotate(token, graceSeconds = 0, now = noon) {
-      const fresh = tokens.mintForUserGroup()
-      const seal = (groupId: number) => tokens.sealToken(fresh, teamId, groupId)
-      await userGroups.replaceToken(tokens.hash(token), { seal, graceSeconds }, now)
-      return fresh
+      const seal = (groupId: number) => tokens.mintForUserGroup(teamId, groupId, now).sealed
+      return tokens.openToken(await userGroups.replaceToken(keyOf(tokens, token), { seal, graceSeconds }, now))
     },
-    verify: (token) => userGroups.verify(tokens.hash(token)),
+    verify: (token) => userGroups.verify(keyOf(tokens, token)),
     async trail() {
       const all = (await events.list({ after: 0, limit: 1_000 })).items
       return all.map(({ kind, subject }) => `${kind} ${subject}`)

@@ -1,0 +1,71 @@
+import { keyedHash } from './keyed-hash.ts'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const digits = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, alphabet.indexOf(String.fromCharCode(code))))
+const halfLength = 5
+const half = alphabet.length ** halfLength
+
+export const leadLength = 2 * halfLength
+
+/** What a token is found by. */
+export interface TokenKey {
+  hash: Uint8Array
+  /** The user group that it was made for, if it says so. */
+  groupId: number | null
+}
+
+/**
+ * The last characters of a token's secret say which user group it was made for, so that the group is found without an
+ * index of all tokens: a new token there changes a page of the database that no other needs. They are the group's id,
+ * added to what a keyed hash makes of the characters before, which are random. Without the key nobody can tell them
+ * from random ones, or two tokens of one group from those of two. A group compares the hash, too: who makes up a token
+ * needs to guess all of it.
+ */
+export class Leads {
+  readonly #hash: (text: string) => Uint8Array
+
+  /** No token contains a space: what makes the key for this is not the hash of any. */
+  constructor(hashOfToken: (text: string) => Uint8Array) {
+    this.#hash = keyedHash(hashOfToken('leads of tokens'))
+  }
+
+  write(beginning: string, groupId: number): { lead: string; hash: Uint8Array } {
+    const hash = this.#hash(beginning)
+    const high = (Math.floor(groupId / half) + mask(hash, 0)) % half
+    const low = ((groupId % half) + mask(hash, 6)) % half
+    return { lead: write(high) + write(low), hash: hash.slice(12) }
+  }
+
+  /** Undefined where it leads nowhere. */
+  read(beginning: string, lead: string): TokenKey | undefined {
+    const hash = this.#hash(beginning)
+    const high = (read(lead, 0) + half - (mask(hash, 0) % half)) % half
+    const low = (read(lead, halfLength) + half - (mask(hash, 6) % half)) % half
+    const groupId = high * half + low
+    return Number.isSafeInteger(groupId) ? { hash: hash.slice(12), groupId } : undefined
+  }
+}
+
+/** So many bits that each remainder is as likely as any other, to one in 300,000. */
+function mask(hash: Uint8Array, at: number): number {
+  let number = 0
+  for (let place = at; place < at + 6; place++) number = number * 256 + (hash[place] ?? 0)
+  return number
+}
+
+function write(number: number): string {
+  let text = ''
+  let rest = number
+  for (let place = 0; place < halfLength; place++) {
+    text = alphabet[rest % alphabet.length] + text
+    rest = Math.floor(rest / alphabet.length)
+  }
+  return text
+}
+
+function read(text: string, at: number): number {
+  let number = 0
+  for (let place = at; place < at + halfLength; place++)
+    number = number * alphabet.length + (digits[text.charCodeAt(place)] ?? 0)
+  return number
+}
