@@ -8,6 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Versions that may still run somewhere when this one is started beside them. */
 const commits = [
+  '2f2b2127a2c49ddc51cc2684bcb368784419a3fe',
   '3f2e842715a0494c6c843414567be4b57598d056',
   'fbd228c630bb34c0f98038df229442c840fa8d91',
   '7cb6315331d120e9cd085741e493c03301f76f74',

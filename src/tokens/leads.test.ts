@@ -36,7 +36,9 @@ describe('the lead of a token', () => {
 
   it('leads a hundredth of the tokens of others to an id at all', () => {
     const others = newLeads()
-    const told = Array.from({ length: 20_000 }, () => leads.read(mintBeginning(), others.write(mintBeginning(), 0).lead))
+    const told = Array.from({ length: 20_000 }, () =>
+      leads.read(mintBeginning(), others.write(mintBeginning(), 0).lead),
+    )
     const ids = told.flatMap((key) => key?.groupId ?? [])
     assert.ok(ids.length > 100 && ids.length < 400, `${ids.length}`)
     for (const id of ids) assert.ok(Number.isSafeInteger(id) && id >= 0)

@@ -163,6 +163,24 @@ for (const engine of engines)
       assert.equal(await rawCount(terminal.environment, `mapping_entry where team_id = ${ours[1]}`), 0)
     })
 
+    it('keeps the token of a group that was deleted, which then leads elsewhere', async () => {
+      const team = await terminal.newTeam()
+      const made = await terminal.perform(team, 'user_group.get_or_create', { body: { user_group_id: 'acme' } })
+      const { token } = made.user_group
+      assert.equal((await terminal.reading('', 'user-group', 'delete', 'acme', ...team)).code, 0)
+      assert.equal((await verify(token, team)).reason, 'unknown')
+      const line = { user_group_id: 'acme again', token }
+      const { code, summary } = await importing(jsonLines([line]), ...team)
+      assert.deepEqual([code, summary], [0, { created: 1, already_there: 0, refused: 0 }])
+      assert.equal((await importing(jsonLines([line]), ...team)).summary.already_there, 1)
+      assert.equal((await verify(token, team)).user_group.provided_id, 'acme again')
+      const rotated = await terminal.perform(team, 'user_group.rotate_token', { body: { current_token: token } })
+      assert.equal(rotated.user_group.provided_id, 'acme again')
+      assert.equal((await verify(token, team)).reason, 'rotated')
+      const other = await importing(jsonLines([{ user_group_id: 'other', token }]), ...team)
+      assert.equal(other.summary.refused, 1)
+    })
+
     it('holds a strict team to the data sources it has, but not for groups that are there already', async () => {
       const team = await terminal.newTeam()
       await terminal.importLines(team, { user_group_id: 'before' })

@@ -37,6 +37,24 @@ describe('SQLite', () => {
     ])
   })
 
+  const on = storeOn(engines[0] ?? assert.fail())
+
+  it('keeps no row to find a token that leads to its group, and one for every other', async () => {
+    const team = await on.newTeam()
+    const count = async () => Number((await on.sql('select count(*) as count from token'))[0]?.count)
+    const { token } = await team.make('acme')
+    await team.rotate(await team.rotate(token, 60))
+    await team.userGroups.delete('acme', noon)
+    assert.equal(await count(), 0)
+    const { id } = team.wish('')
+    const brought = on.service.tokens.sealToken('a-token-from-another-system', team.teamId, id)
+    await team.make('globex', { id, token: brought })
+    await team.rotate('a-token-from-another-system')
+    assert.equal(await count(), 1)
+    await team.userGroups.delete('globex', noon)
+    assert.equal(await count(), 0)
+  })
+
   it('goes through no table for a token, current or former', async (t) => {
     const planOf = await plans(t)
     const { ownerOfFormer, verifyCurrent, verifyFormer, verifyMappedCurrent, verifyMappedFormer, forgetFormer } =

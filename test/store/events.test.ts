@@ -183,7 +183,7 @@ for (const engine of engines)
       // Where it leads tells that it was theirs.
       assert.equal((await team.verify(old))?.validUntil, 0)
       await assert.rejects(team.rotate(old), { code: 'token_already_rotated' })
-      const [former] = await on.sql('select count(*) as count from former_token where user_group_id = ' + id)
+      const [former] = await on.sql(`select count(*) as count from former_token where user_group_id = ${id}`)
       assert.equal(Number(former?.count), 1)
       assert.equal((await team.verify(graced))?.validUntil, noon + 8 * day)
       await assert.rejects(team.rotate(graced), { code: 'token_already_rotated' })

@@ -95,6 +95,18 @@ for (const engine of engines)
         })
         assert.deepEqual(await inventory(), before)
       })
+
+    it('makes tokens that lead to their groups at once in a new one, and else a day after the migration', async (t) => {
+      const { open, sql } = await newDatabase(t, engine)
+      const first = await open()
+      assert.equal(await first.leadsFrom(), 0)
+      await first.close()
+      const migratedAt = Date.UTC(2026, 6, 1)
+      await sql(`update schema_version set applied_at = ${migratedAt} where version = 7`)
+      const second = await open()
+      assert.equal(await second.leadsFrom(), migratedAt + 24 * 60 * 60_000)
+      await second.close()
+    })
   })
 
 describe('a migration on PostgreSQL', () => {

@@ -28,18 +28,15 @@ const createVersions = sql`create table if not exists schema_version (
 const latestVersion = sql<[version: number | null]>`select max(version) from schema_version`
 const recordVersion = sql`insert into schema_version (version, applied_at) values ($1, $2)`
 
-const appliedAt = sql<[first: number, leads: number]>`
-  select min(applied_at), max(applied_at) from schema_version where version in (1, $1)`
+const appliedAt = sql<[at: number]>`select applied_at from schema_version where version in (1, $1) order by version`
 
 /** For so long after a migration there may be processes of the version before. */
 const transition = 24 * 60 * 60_000
 
 /** A new database never had any. */
 export async function leadsFrom(database: Database): Promise<number> {
-  const [row] = await database.read(appliedAt, migrations.indexOf(leadingTokens) + 1)
-  if (row === undefined) throw new Error('the database was not migrated')
-  const [first, leads] = row
-  return first === leads ? 0 : leads + transition
+  const [[first] = [0], [leads] = [0]] = await database.read(appliedAt, migrations.indexOf(leadingTokens) + 1)
+  return leads === first ? 0 : leads + transition
 }
 
 /** Ten processes that start at once migrate once: the others wait for the first and find nothing left to do. */
