@@ -42,14 +42,14 @@ export const tenancy: Campaign = {
       rewrites: [
         {
           file: 'tokens/tokens.ts',
-          find: 'sealToken(token: string, teamId: number, groupId: number): SealedToken {',
-          replace: `sealToken(token: string, teamId: number, groupId: number): SealedToken {
+          find: '#sealToken(token: string, teamId: number, groupId: number, hash: Uint8Array): SealedToken {',
+          replace: `#sealToken(token: string, teamId: number, groupId: number, hash: Uint8Array): SealedToken {
             (globalThis.sealed ??= []).push(token)`,
         },
         {
           file: 'tokens/tokens.ts',
-          find: 'lookup(token: string): Uint8Array | undefined {',
-          replace: `lookup(token: string): Uint8Array | undefined {
+          find: 'lookup(token: string): TokenKey | undefined {',
+          replace: `lookup(token: string): TokenKey | undefined {
             const same = (globalThis.sealed ?? []).map((known) => [...known].findIndex((it, at) => it !== token[at]))
             for (const until = performance.now() + (Math.max(6, ...same) - 6) * 0.75; performance.now() < until; );`,
         },

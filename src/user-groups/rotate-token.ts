@@ -30,8 +30,8 @@ export const rotateToken = operation({
     const current = tokens.lookup(body.current_token)
     if (current === undefined) throw new ServiceError('token_not_found')
     const reply = await rotate(context, current).catch((error: unknown) => {
-      if (current.groupId === null || !isNotFound(error)) throw error
-      // The group that it was made for may be gone, and an import have brought it along for another.
+      if (!isNotFound(error)) throw error
+      // As in a verification: it may have been brought along for another group than it was made for, if for any.
       return rotate(context, tokens.lookupBrought(body.current_token))
     })
     return reply

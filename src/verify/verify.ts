@@ -62,8 +62,9 @@ export const verifyToken = operation({
     const find = (): Soon<Verified | undefined> => {
       const key = tokens.recallLookup(body.token)
       return after(key && team.userGroups.verify(key), (verified) => {
-        if (verified !== undefined || !key?.groupId) return verified
-        // The group that it was made for may be gone, and an import have brought it along for another.
+        if (verified !== undefined || key === undefined) return verified
+        // The group that it was made for may be gone, and an import have brought it along for another. Asked whether it was
+        // made for one or not: else the answer to another team's token would take longer than that to nobody's.
         return team.userGroups.verify(tokens.lookupBrought(body.token))
       })
     }
