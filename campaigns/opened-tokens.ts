@@ -11,5 +11,5 @@ export async function tokensOf(environment: Environment): Promise<Tokens> {
   const [key] = await rawSql(environment, 'select id, lookup_key from master_key')
   assert.ok(key, 'the database has no look-up key')
   const sealed = { keyId: String(key.id), bytes: key.lookup_key as Uint8Array }
-  return new Tokens(ring, ring.open(sealed, 'master_key.lookup_key'))
+  return new Tokens(ring, ring.open(sealed, 'master_key.lookup_key'), Infinity)
 }

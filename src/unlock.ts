@@ -35,7 +35,7 @@ export async function unlock(
 export async function proveKeys(ring: KeyRing, keys: KeyStore): Promise<Tokens | undefined> {
   let lookupKey: Uint8Array | undefined
   for (const [keyId, bytes] of await keys.all()) lookupKey = openWith(ring, keyId, bytes)
-  return lookupKey && new Tokens(ring, lookupKey)
+  return lookupKey && new Tokens(ring, lookupKey, Infinity)
 }
 
 export function newKey({ newestId }: KeyRing): OperatorError {

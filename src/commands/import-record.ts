@@ -89,6 +89,6 @@ export function wishFor(record: ImportRecord, tokens: Tokens, teamId: number, no
         token === undefined ? tokens.mintForUserGroup(teamId, id, now).sealed : tokens.sealToken(token, teamId, id),
     }
   }
-  const brought = token === undefined ? [] : tokens.keysOf(token)
+  const brought = token === undefined ? undefined : tokens.lookup(token)
   return { providedId: record.user_group_id, brought, make }
 }

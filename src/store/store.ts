@@ -6,8 +6,7 @@ import type { DataSchema } from '../schemas/data-schema.ts'
 import type { Soon } from '../soon.ts'
 import type { Team, TeamChange } from '../teams/team.ts'
 import type { Sealed } from '../tokens/key-ring.ts'
-import type { TokenKey } from '../tokens/leads.ts'
-import type { Place, SealedToken, SealPurpose } from '../tokens/tokens.ts'
+import type { Place, SealedToken, SealPurpose, TokenKey } from '../tokens/tokens.ts'
 import type {
   ImportedUserGroup,
   NewUserGroup,
@@ -72,9 +71,8 @@ export interface UserGroups {
 
 export interface ImportWish {
   providedId: string
-  /** What a token that it brings along may be found by. A group that is there with another one is a refusal: the
-   * customer's would not work. */
-  brought?: readonly TokenKey[]
+  /** The token it brings along. A group that is there with another one is a refusal: the customer's would not work. */
+  brought: TokenKey | undefined
   /** Called when there is no such group, and again when the id it made is taken. */
   make(): ImportedUserGroup
 }

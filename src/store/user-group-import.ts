@@ -1,5 +1,4 @@
 import { ServiceError } from '../errors.ts'
-import type { TokenKey } from '../tokens/leads.ts'
 import type { ImportedUserGroup, Mapping } from '../user-groups/user-group.ts'
 import { fragment, type TeamDatabase, type Work } from './database.ts'
 import { type Actor, record, waitForStandby } from './events.ts'
@@ -51,15 +50,15 @@ export async function importUserGroups(
   now: number,
 ): Promise<ImportOutcome[]> {
   const outcomes = await importNew(database, actor, wishes, now)
-  const isBrought = ({ brought = [] }: ImportWish) => brought.length > 0
-  const toCompare = wishes.filter((wish, index) => isBrought(wish) && outcomes[index] === 'already_there')
+  const toCompare = wishes.filter(({ brought }, index) => brought && outcomes[index] === 'already_there')
   if (toCompare.length === 0) return outcomes
   const rows = await database.look(() => runMany(hashesThere, [actor.teamId], providedIds(toCompare)))
   const there = new Map(rows.map(([providedId, id, hash]) => [providedId, { id, hash: text(hash) }]))
-  const disagrees = ({ providedId, brought = [] }: ImportWish) => {
+  const disagrees = ({ providedId, brought }: ImportWish) => {
     const group = there.get(providedId)
-    const isTheirs = ({ groupId, hash }: TokenKey) => text(hash) === group?.hash && (groupId ?? group.id) === group.id
-    return group !== undefined && brought.length > 0 && !brought.some(isTheirs)
+    if (brought === undefined || group === undefined) return false
+    const isFromHere = brought.groupId === group.id && text(brought.hash) === group.hash
+    return !isFromHere && text(brought.longHash()) !== group.hash
   }
   return wishes.map((wish, index) => {
     const outcome = outcomes[index] as ImportOutcome
@@ -236,9 +235,9 @@ function* takenTokens(candidates: readonly Candidate[]): Work<(candidate: Candid
   }
 }
 
-/** Of a token that comes along: the group that it was made for, which is another one. */
-function groupsLedTo({ brought = [] }: Candidate): number[] {
-  return brought.flatMap(({ groupId }) => groupId ?? [])
+/** By a token that comes along: the group that it was made for, which is another one. */
+function groupsLedTo({ brought }: Candidate): number[] {
+  return brought?.groupId == null ? [] : [brought.groupId]
 }
 
 function hashOf({ group }: Candidate): string {

@@ -17,16 +17,18 @@ export const insertUnlessThere = sharedChange<[id: number]>(
   on conflict do nothing
   returning id`
 
-// $2 is the group that the token leads to, if it does, and $3 its hash. On SQLite a table leads from the hash of any other
+// $2 is the group that a token leads to, if it does, and $3 its hash. On SQLite a table leads from the hash of any other
 // token to its group: migration 6 says why.
 const hasToken = {
   postgres: 'g.id = coalesce($2, g.id) and g.token_hash = $3',
   sqlite: 'g.id = coalesce($2, (select user_group_id from token where hash = $3)) and g.token_hash = $3',
 }
-// Who made it lead there had the key: so it was a token of that group, if it is not any more.
-const hadToken = {
-  postgres: 'g.id = coalesce($2, (select user_group_id from former_token where hash = $3)) and g.token_hash <> $3',
-  sqlite: 'g.id = coalesce($2, (select user_group_id from token where hash = $3)) and g.token_hash <> $3',
+// For one that no group was found to have. An import may have brought it to another group than it leads to, by its long
+// hash, $3. Else it was a token of the group that it leads to; or was made from one, and opens nothing.
+const broughtOrHadToken = {
+  postgres: `g.id = coalesce((select id from user_group where token_hash = $3),
+    (select user_group_id from former_token where hash = $3), $2)`,
+  sqlite: 'g.id = coalesce((select user_group_id from token where hash = $3), $2)',
 }
 
 /** All tokens there are or were, of any team, and whose each is; without those that lead to their group. */
@@ -60,9 +62,11 @@ export const rememberFormer = shared('bytea', 'bigint', 'bigint', 'bigint', 'big
 export const endFormer = shared('bigint')`
   update former_token set valid_until = rotated_at where user_group_id = $1 and valid_until > rotated_at`
 
-export const ownerOfFormer = shared<[providedId: string, ...UserGroupRow]>('bigint', 'bigint', 'bytea')`
-  select provided_id, id, name, token_key, token_sealed from user_group g
-  where team_id = $1 and ${hadToken}`
+export type OtherOwnerRow = [isBrought: number, providedId: string, ...UserGroupRow]
+
+export const otherOwner = shared<OtherOwnerRow>('bigint', 'bigint', 'bytea')`
+  select case when g.token_hash = $3 then 1 else 0 end, provided_id, id, name, token_key, token_sealed
+  from user_group g where team_id = $1 and ${broughtOrHadToken}`
 
 export type VerifiedRow = [
   providedId: string,
@@ -78,13 +82,13 @@ export const verifyCurrent = shared<VerifiedRow>('bigint', 'bigint', 'bytea')`
   where team_id = $1 and ${hasToken}`
 
 // Without grace it is over whatever the time: the clock of the machine that rotated it may be ahead of ours.
-const validUntil = fragment`coalesce((
+const validUntil = fragment`case when g.token_hash = $3 then null else coalesce((
     select max(f.valid_until) from former_token f
-    where f.user_group_id = g.id and f.hash = $3 and f.valid_until > f.rotated_at), 0)`
+    where f.user_group_id = g.id and f.hash in ($3, $4) and f.valid_until > f.rotated_at), 0) end`
 
-export const verifyFormer = shared<VerifiedRow>('bigint', 'bigint', 'bytea')`
+export const verifyOther = shared<VerifiedRow>('bigint', 'bigint', 'bytea', 'bytea')`
   select provided_id, name, disabled, mapping, properties, ${validUntil} from user_group g
-  where team_id = $1 and ${hadToken}`
+  where team_id = $1 and ${broughtOrHadToken}`
 
 type Nothing<Row> = { [Column in keyof Row]: null }
 export type MappedRow = [...VerifiedRow, ...Nothing<DataSourceRow>] | [...Nothing<VerifiedRow>, ...DataSourceRow]
@@ -101,15 +105,15 @@ export const verifyMappedCurrent = sql<MappedRow>`
   join data_source d on d.team_id = g.team_id and (d.id = m.data_source or d.provided_id = m.data_source)
   where g.team_id = $1 and ${hasToken}`
 
-export const verifyMappedFormer = sql<MappedRow>`
+export const verifyMappedOther = sql<MappedRow>`
   select provided_id, name, disabled, mapping, properties, ${validUntil}, null, null, null, null, null, null, null
-  from user_group g where team_id = $1 and ${hadToken}
+  from user_group g where team_id = $1 and ${broughtOrHadToken}
   union all
   select null, null, null, null, null, null, d.id, d.provided_id, d.schema_id, d.name, d.kind, d.created_at, d.updated_at
   from user_group g
   join mapping_entry m on m.user_group_id = g.id
   join data_source d on d.team_id = g.team_id and (d.id = m.data_source or d.provided_id = m.data_source)
-  where g.team_id = $1 and ${hadToken}`
+  where g.team_id = $1 and ${broughtOrHadToken}`
 
 export type RecordRow = [
   id: number,

@@ -1,8 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import { after, type Soon } from '../soon.ts'
-import type { TokenKey } from '../tokens/leads.ts'
-import type { SealedToken } from '../tokens/tokens.ts'
+import type { SealedToken, TokenKey } from '../tokens/tokens.ts'
 import type {
   Mapping,
   NewUserGroup,
@@ -13,7 +12,7 @@ import type {
   Verified,
 } from '../user-groups/user-group.ts'
 import type { DataSourceRow } from './data-source-row.ts'
-import { run, type Statement, type TeamDatabase, UniqueViolation, type Work } from './database.ts'
+import { run, type Statement, type TeamDatabase, UniqueViolation, type Value, type Work } from './database.ts'
 import { type Actor, fieldsOf, record, waitForStandby } from './events.ts'
 import { addEntries, replaceEntries, resolved } from './mappings.ts'
 import { ownTurn } from './own-turn.ts'
@@ -62,27 +61,27 @@ export class UserGroupStore implements UserGroups {
   }
 
   verify(token: TokenKey): Promise<Verified | undefined> {
-    const { groupId, hash } = token
-    const current = this.#database.read(statements.verifyCurrent, this.#actor.teamId, groupId, hash)
-    return current.then(([row]) => {
-      return row ? this.#verified(row, token, statements.verifyMappedCurrent) : this.#verifyFormer(token)
+    const values = [this.#actor.teamId, token.groupId, token.hash]
+    return this.#database.read(statements.verifyCurrent, ...values).then(([row]) => {
+      return row ? this.#verified(token, row, statements.verifyMappedCurrent, values) : this.#verifyOther(token)
     })
   }
 
-  async #verifyFormer(token: TokenKey): Promise<Verified | undefined> {
-    const { groupId, hash } = token
-    const [row] = await this.#database.read(statements.verifyFormer, this.#actor.teamId, groupId, hash)
-    return row && this.#verified(row, token, statements.verifyMappedFormer)
+  async #verifyOther(token: TokenKey): Promise<Verified | undefined> {
+    const values = [this.#actor.teamId, token.groupId, token.longHash(), token.hash]
+    const [row] = await this.#database.read(statements.verifyOther, ...values)
+    return row && this.#verified(token, row, statements.verifyMappedOther, values)
   }
 
   #verified(
-    row: statements.VerifiedRow,
     token: TokenKey,
+    row: statements.VerifiedRow,
     withSources: Statement<statements.MappedRow>,
+    values: readonly Value[],
   ): Soon<Verified | undefined> {
     const { teamId } = this.#actor
     if (row[3] === '{}') return after(ownTurn(row[3], row[4]), () => verified(teamId, row, []))
-    return this.#database.read(withSources, teamId, token.groupId, token.hash).then((rows) => {
+    return this.#database.read(withSources, ...values).then((rows) => {
       const group = rows.find(([providedId]) => providedId !== null) as statements.VerifiedRow | undefined
       const sources = rows.filter(([, , , , , , id]) => id !== null).map((row) => row.slice(6) as DataSourceRow)
       // It may have been rotated meanwhile.
@@ -171,7 +170,7 @@ interface Creation {
 
 interface Rotation {
   readonly actor: Actor
-  readonly current: TokenKey
+  current: TokenKey
   readonly replacement: TokenReplacement
   fresh: SealedToken | undefined
   readonly now: number
@@ -210,7 +209,7 @@ function* replaceToken(rotation: Rotation): Work<Rotated> {
   const { actor, current, replacement, now } = rotation
   const { graceSeconds } = replacement
   const [owner] = yield* run(statements.ownerOfToken, actor.teamId, current.groupId, current.hash)
-  if (owner === undefined) return yield* ownRotation(rotation)
+  if (owner === undefined) return yield* replaceOther(rotation)
   const [groupId, providedId, name, issuedAt, hasGrace] = owner
   rotation.fresh ??= replacement.seal(groupId)
   const { hash, bytes, keyId } = rotation.fresh
@@ -222,11 +221,17 @@ function* replaceToken(rotation: Rotation): Work<Rotated> {
   return [providedId, [groupId, name, keyId, bytes]]
 }
 
-/** What this rotation committed before, if its answer was lost with the connection. */
-function* ownRotation({ actor, current, fresh }: Rotation): Work<Rotated> {
-  const [former] = yield* run(statements.ownerOfFormer, actor.teamId, current.groupId, current.hash)
-  if (former === undefined) throw new ServiceError('token_not_found')
-  const [providedId, ...row] = former
+/** For a token that was brought to its group, and for what this rotation committed before, if its answer was lost. */
+function* replaceOther(rotation: Rotation): Work<Rotated> {
+  const { actor, current, fresh } = rotation
+  const longHash = current.longHash()
+  const [other] = yield* run(statements.otherOwner, actor.teamId, current.groupId, longHash)
+  if (other === undefined) throw new ServiceError('token_not_found')
+  const [isBrought, providedId, ...row] = other
+  if (isBrought === 1) {
+    rotation.current = { ...current, groupId: null, hash: longHash }
+    return yield* replaceToken(rotation)
+  }
   if (fresh === undefined || !isSeal(row[3], fresh)) throw new ServiceError('token_already_rotated')
   yield* waitForStandby(actor.teamId)
   return [providedId, row]

@@ -1,25 +1,22 @@
 import { keyedHash } from './keyed-hash.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const digits = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, alphabet.indexOf(String.fromCharCode(code))))
+/** By their codes. What is no digit makes the number that it stands in no number. */
+const digits = Float64Array.from({ length: 128 }, (_, code) => {
+  const digit = alphabet.indexOf(String.fromCharCode(code))
+  return digit === -1 ? Number.NaN : digit
+})
 const halfLength = 5
 const half = alphabet.length ** halfLength
 
 export const leadLength = 2 * halfLength
 
-/** What a token is found by. */
-export interface TokenKey {
-  hash: Uint8Array
-  /** The user group that it was made for, if it says so. */
-  groupId: number | null
-}
-
 /**
  * The last characters of a token's secret say which user group it was made for, so that the group is found without an
  * index of all tokens: a new token there changes a page of the database that no other needs. They are the group's id,
  * added to what a keyed hash makes of the characters before, which are random. Without the key nobody can tell them
- * from random ones, or two tokens of one group from those of two. A group compares the hash, too: who makes up a token
- * needs to guess all of it.
+ * from random ones, or two tokens of one group from those of two. Whoever has one can make others of it that lead
+ * elsewhere, but they open nothing: the group that is led to compares the hash.
  */
 export class Leads {
   readonly #hash: (text: string) => Uint8Array
@@ -37,7 +34,7 @@ export class Leads {
   }
 
   /** Undefined where it leads nowhere. */
-  read(beginning: string, lead: string): TokenKey | undefined {
+  read(beginning: string, lead: string): { groupId: number; hash: Uint8Array } | undefined {
     const hash = this.#hash(beginning)
     const high = (read(lead, 0) + half - (mask(hash, 0) % half)) % half
     const low = (read(lead, halfLength) + half - (mask(hash, 6) % half)) % half
@@ -66,6 +63,6 @@ function write(number: number): string {
 function read(text: string, at: number): number {
   let number = 0
   for (let place = at; place < at + halfLength; place++)
-    number = number * alphabet.length + (digits[text.charCodeAt(place)] ?? 0)
+    number = number * alphabet.length + (digits[text.charCodeAt(place)] ?? Number.NaN)
   return number
 }

@@ -3,11 +3,20 @@ import { Recent } from '../recent.ts'
 import { hasRightChecksum, mintBeginning, mintToken, partsOf, visibleAscii, withChecksum } from './format.ts'
 import type { KeyRing, Sealed } from './key-ring.ts'
 import { keyedHash } from './keyed-hash.ts'
-import { Leads, type TokenKey } from './leads.ts'
+import { Leads } from './leads.ts'
 
 export interface SealedToken extends Sealed {
   /** Finds the token without revealing it. */
   hash: Uint8Array
+}
+
+/** What a token of a user group is found by. */
+export interface TokenKey {
+  /** The group that it was made for, if it says so. */
+  groupId: number | null
+  hash: Uint8Array
+  /** What it is found by in any other group, which an import has brought it to. */
+  longHash(): Uint8Array
 }
 
 export interface MintedToken {
@@ -38,7 +47,7 @@ export class Tokens {
   readonly #opened = new Recent<{ teamId: number; sealed: string; plain: string }>(12_000)
 
   /** From `leadFrom` on nobody uses the database who would not find a token that leads to its group. */
-  constructor(ring: KeyRing, lookupKey: Uint8Array, leadFrom = 0) {
+  constructor(ring: KeyRing, lookupKey: Uint8Array, leadFrom: number) {
     this.#ring = ring
     this.hash = keyedHash(lookupKey)
     this.#leads = new Leads(this.hash)
@@ -60,26 +69,18 @@ export class Tokens {
     return mintToken('uga_')
   }
 
-  /** What a user group token is found by; undefined for what cannot be one. */
+  /** Undefined for what cannot be a token of a user group. */
   lookup(token: string): TokenKey | undefined {
-    if (!token.startsWith('ugt_')) return visibleAscii.test(token) ? this.lookupBrought(token) : undefined
-    if (!hasRightChecksum(token, 'ugt_')) return undefined
+    const isOurs = token.startsWith('ugt_')
+    if (!(isOurs ? hasRightChecksum(token, 'ugt_') : visibleAscii.test(token))) return undefined
     const { beginning, lead } = partsOf(token)
-    return this.#leads.read(beginning, lead) ?? this.lookupBrought(token)
+    const led = isOurs ? this.#leads.read(beginning, lead) : undefined
+    if (led !== undefined) return { ...led, longHash: () => this.hash(token) }
+    const hash = this.hash(token)
+    return { groupId: null, hash, longHash: () => hash }
   }
 
-  /** What it is found by in a group that it was not made for. */
-  lookupBrought(token: string): TokenKey {
-    return { hash: this.hash(token), groupId: null }
-  }
-
-  /** All that it may be found by. */
-  keysOf(token: string): TokenKey[] {
-    const [first, brought] = [this.lookup(token), this.lookupBrought(token)]
-    return first === undefined || first.groupId === null ? [brought] : [first, brought]
-  }
-
-  /** As `lookup`, for one that is shown again and again. */
+  /** The same for one that is shown again and again. */
   recallLookup(token: string): TokenKey | undefined {
     const number = quickHash(token)
     const known = this.#keys.get(number)

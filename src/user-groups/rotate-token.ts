@@ -1,7 +1,5 @@
-import type { Static } from 'typebox'
 import { ServiceError } from '../errors.ts'
-import { operation, type TeamContext } from '../http/operation.ts'
-import type { TokenKey } from '../tokens/leads.ts'
+import { operation } from '../http/operation.ts'
 import { RotateIn, UserGroupOut } from './schema.ts'
 import { present } from './user-group.ts'
 
@@ -25,31 +23,17 @@ export const rotateToken = operation({
       },
     },
   },
-  async handle(context) {
-    const { body, tokens } = context
+  async handle({ body, team, teamId, tokens, clock }) {
     const current = tokens.lookup(body.current_token)
     if (current === undefined) throw new ServiceError('token_not_found')
-    const reply = await rotate(context, current).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-      // As in a verification: it may have been brought along for another group than it was made for, if for any.
-      return rotate(context, tokens.lookupBrought(body.current_token))
-    })
-    return reply
+    const now = clock.now()
+    let fresh = ''
+    const seal = (groupId: number) => {
+      const { token, sealed } = tokens.mintForUserGroup(teamId, groupId, now)
+      fresh = token
+      return sealed
+    }
+    const group = await team.userGroups.replaceToken(current, { seal, graceSeconds: body.grace_seconds ?? 0 }, now)
+    return { user_group: present(group, fresh) }
   },
 })
-
-async function rotate({ body, team, teamId, tokens, clock }: TeamContext<Static<typeof RotateIn>>, current: TokenKey) {
-  const now = clock.now()
-  let fresh = ''
-  const seal = (groupId: number) => {
-    const { token, sealed } = tokens.mintForUserGroup(teamId, groupId, now)
-    fresh = token
-    return sealed
-  }
-  const group = await team.userGroups.replaceToken(current, { seal, graceSeconds: body.grace_seconds ?? 0 }, now)
-  return { user_group: present(group, fresh) }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'token_not_found'
-}

@@ -3,7 +3,7 @@ import { isoTimeOrNull } from '../clock.ts'
 import { TextOrNull, TimeOrNull } from '../http/fields.ts'
 import { operation, Written } from '../http/operation.ts'
 import { Type } from '../http/type.ts'
-import { after, type Soon } from '../soon.ts'
+import { after } from '../soon.ts'
 import { Properties } from '../user-groups/schema.ts'
 import type { Verified } from '../user-groups/user-group.ts'
 
@@ -59,17 +59,9 @@ export const verifyToken = operation({
     },
   },
   handle({ body, team, teamId, tokens, memory, clock }) {
-    const find = (): Soon<Verified | undefined> => {
+    const read = () => {
       const key = tokens.recallLookup(body.token)
       return after(key && team.userGroups.verify(key), (verified) => {
-        if (verified !== undefined || key === undefined) return verified
-        // The group that it was made for may be gone, and an import have brought it along for another. Asked whether it was
-        // made for one or not: else the answer to another team's token would take longer than that to nobody's.
-        return team.userGroups.verify(tokens.lookupBrought(body.token))
-      })
-    }
-    const read = () => {
-      return after(find(), (verified) => {
         if (verified === undefined) return undefined
         const { group, validUntil } = verified
         return { group: group.providedId, validUntil, reply: new Written(replyTo(verified)) }

@@ -118,12 +118,14 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
   'userGroups.importBatch': [
     async (ours, { providedId }) => {
       const make = () => ({ ...ours.wish(providedId), disabled: false })
-      assert.deepEqual(await ours.userGroups.importBatch([{ providedId, make }], noon), ['created'])
+      assert.deepEqual(await ours.userGroups.importBatch([{ providedId, brought: undefined, make }], noon), ['created'])
     },
     async (ours, { groupId }) => {
       const ids = [groupId]
       const make = () => ({ ...ours.wish('ours', { ...(ids.length > 0 && { id: ids.pop() ?? 0 }) }), disabled: false })
-      assert.deepEqual(await ours.userGroups.importBatch([{ providedId: 'ours', make }], noon), ['created'])
+      assert.deepEqual(await ours.userGroups.importBatch([{ providedId: 'ours', brought: undefined, make }], noon), [
+        'created',
+      ])
     },
     async (ours, { currentToken, formerToken, broughtToken }, { service }) => {
       for (const token of [currentToken, formerToken, broughtToken]) {
@@ -132,7 +134,7 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
           return { ...wish, disabled: false, token: service.tokens.sealToken(token, ours.teamId, wish.id) }
         }
         const [outcome] = await ours.userGroups.importBatch(
-          [{ providedId: 'ours', brought: service.tokens.keysOf(token), make }],
+          [{ providedId: 'ours', brought: keyOf(service.tokens, token), make }],
           noon,
         )
         assert.equal((outcome as ServiceError).code, 'conflict')
@@ -142,7 +144,7 @@ export const attacks: Partial<Record<MethodName, Attack[]>> = {
     async (ours, { dataSourceId }) => {
       await ours.settings.update({ strictMapping: true }, noon)
       const make = () => ({ ...ours.wish('ours', { mapping: { a: dataSourceId } }), disabled: false })
-      const [outcome] = await ours.userGroups.importBatch([{ providedId: 'ours', make }], noon)
+      const [outcome] = await ours.userGroups.importBatch([{ providedId: 'ours', brought: undefined, make }], noon)
       assert.equal((outcome as ServiceError).code, 'unknown_data_source')
     },
   ],

@@ -9,7 +9,7 @@ import * as statements from '../../src/store/user-group-statements.ts'
 import { engines } from '../support/engines.ts'
 import { rawSql } from '../support/raw-database.ts'
 import { watched } from '../support/round-trips.ts'
-import { noon, storeOn } from '../support/store.ts'
+import { nobodysToken, noon, storeOn } from '../support/store.ts'
 
 describe('SQLite', () => {
   const plans = async (t: TestContext) => {
@@ -57,14 +57,13 @@ describe('SQLite', () => {
 
   it('goes through no table for a token, current or former', async (t) => {
     const planOf = await plans(t)
-    const { ownerOfFormer, verifyCurrent, verifyFormer, verifyMappedCurrent, verifyMappedFormer, forgetFormer } =
-      statements
+    const { otherOwner, verifyCurrent, verifyOther, verifyMappedCurrent, verifyMappedOther, forgetFormer } = statements
     for (const statement of [
-      ownerOfFormer,
+      otherOwner,
       verifyCurrent,
-      verifyFormer,
+      verifyOther,
       verifyMappedCurrent,
-      verifyMappedFormer,
+      verifyMappedOther,
       forgetFormer,
     ])
       assert.deepEqual(
@@ -93,12 +92,22 @@ describe('how often the service waits for PostgreSQL', () => {
     assert.deepEqual(
       {
         'to look one up': await cost(() => team.userGroups.find('another')),
+        'to verify': await cost(() => team.verify(made.token)),
+        'to verify what nobody has': await cost(() => team.verify(nobodysToken(on.service))),
         'to create': await cost(() => team.make('acme')),
         'to rotate': await cost(() => team.rotate(made.token)),
         'to change': await cost(() => team.userGroups.update('acme', { name: 'Acme' }, noon)),
         'to delete': await cost(() => team.userGroups.delete('acme', noon)),
       },
-      { 'to look one up': 1, 'to create': 2, 'to rotate': 2, 'to change': 2, 'to delete': 2 },
+      {
+        'to look one up': 1,
+        'to verify': 1,
+        'to verify what nobody has': 2,
+        'to create': 2,
+        'to rotate': 2,
+        'to change': 2,
+        'to delete': 2,
+      },
     )
   })
 })

@@ -60,7 +60,10 @@ describe('a process that imports what another creates, in a team that is strict 
   const on = storeOn(postgres)
 
   const imported = ({ userGroups, wish }: TestTeam, providedId: string) =>
-    userGroups.importBatch([{ providedId, make: () => ({ ...wish(providedId, { mapping }), disabled: false }) }], noon)
+    userGroups.importBatch(
+      [{ providedId, brought: undefined, make: () => ({ ...wish(providedId, { mapping }), disabled: false }) }],
+      noon,
+    )
 
   it('does not deadlock with it', async (t) => {
     const other = await openService(readConfig(on.database.environment))
@@ -162,6 +165,7 @@ describe('a process that seals tokens anew while another rotates them on Postgre
         const wish = team.wish(`group ${index}`)
         return {
           providedId: wish.providedId,
+          brought: undefined,
           make: () => ({ ...wish, disabled: false, token: { ...wish.token, hash } }),
         }
       }),
@@ -179,7 +183,7 @@ describe('a process that seals tokens anew while another rotates them on Postgre
       const resealed = other.store.keys.reseal(anew)
       await lockWaits(on, 1)
       const rotated = hashes.map((hash) =>
-        team.userGroups.replaceToken({ hash, groupId: null }, { seal, graceSeconds: 0 }, noon),
+        team.userGroups.replaceToken({ groupId: null, hash, longHash: () => hash }, { seal, graceSeconds: 0 }, noon),
       )
       await lockWaits(on, 2)
       await third.query('rollback')

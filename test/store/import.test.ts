@@ -4,7 +4,7 @@ import { ServiceError } from '../../src/errors.ts'
 import type { ImportOutcome, ImportWish } from '../../src/store/store.ts'
 import type { ImportedUserGroup } from '../../src/user-groups/user-group.ts'
 import { engines } from '../support/engines.ts'
-import { noon, type StoreOnTest, storeOn, type TestTeam } from '../support/store.ts'
+import { keyOf, noon, type StoreOnTest, storeOn, type TestTeam } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 /** A wish to import; `token` is the one it comes with, instead of a new one. */
@@ -16,7 +16,7 @@ function importing(
 ): ImportWish {
   return {
     providedId,
-    brought: token === undefined ? [] : service.tokens.keysOf(token),
+    brought: token === undefined ? undefined : keyOf(service.tokens, token),
     make() {
       const wish = { ...team.wish(providedId, more), disabled: false, ...more }
       return token === undefined ? wish : { ...wish, token: service.tokens.sealToken(token, team.teamId, wish.id) }
@@ -52,7 +52,10 @@ for (const engine of engines)
       await team.make('acme')
       const before = [await team.userGroups.get('acme'), await team.userGroups.find('acme'), await team.trail()]
       const make = () => assert.fail('it was made')
-      assert.deepEqual(await team.userGroups.importBatch([{ providedId: 'acme', make }], noon + 1), ['already_there'])
+      assert.deepEqual(
+        await team.userGroups.importBatch([{ providedId: 'acme', brought: undefined, make }], noon + 1),
+        ['already_there'],
+      )
       assert.deepEqual(
         [await team.userGroups.get('acme'), await team.userGroups.find('acme'), await team.trail()],
         before,
@@ -66,7 +69,7 @@ for (const engine of engines)
       const current = await team.rotate(former)
       const make = () => assert.fail('it was made')
       const wishes = [current, former, 'a-token-nobody-has-yet', undefined].map((token) => {
-        return { providedId: 'acme', make, brought: token === undefined ? [] : on.service.tokens.keysOf(token) }
+        return { providedId: 'acme', make, brought: token === undefined ? undefined : keyOf(on.service.tokens, token) }
       })
       const outcomes = inWords(await team.userGroups.importBatch(wishes, noon))
       assert.deepEqual(outcomes, ['already_there', 'conflict token', 'conflict token', 'already_there'])
@@ -129,7 +132,9 @@ for (const engine of engines)
       const { id } = (await team.make('there')).group
       const ids = [id, id]
       const make = () => ({ ...team.wish('acme', ids.length > 0 ? { id: ids.pop() ?? 0 } : {}), disabled: false })
-      assert.deepEqual(await team.userGroups.importBatch([{ providedId: 'acme', make }], noon), ['created'])
+      assert.deepEqual(await team.userGroups.importBatch([{ providedId: 'acme', brought: undefined, make }], noon), [
+        'created',
+      ])
       assert.notEqual((await team.userGroups.find('acme'))?.id, id)
     })
 

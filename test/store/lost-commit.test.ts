@@ -116,7 +116,7 @@ describe('a commit on PostgreSQL that is done, but whose answer is lost with the
   it('is recognised by an import', async () => {
     const team = await on.newTeam()
     next = 'lost'
-    const wish = { providedId: 'acme', make: () => ({ ...team.wish('acme'), disabled: false }) }
+    const wish = { providedId: 'acme', brought: undefined, make: () => ({ ...team.wish('acme'), disabled: false }) }
     assert.deepEqual(await team.userGroups.importBatch([wish], noon), ['created'])
     assert.equal(await isCommittedBehind(team), true)
     assert.deepEqual(await team.trail(), ['user_group.created acme'])

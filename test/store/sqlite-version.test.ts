@@ -40,7 +40,8 @@ describe('what a process on SQLite remembers', () => {
   const changes: Record<string, (team: TestTeam, apiTokenId: number) => Promise<unknown>> = {
     'a change of a group': (team) => team.userGroups.update('acme', { name: 'Acme' }, noon),
     'the deletion of a group': (team) => team.userGroups.delete('acme', noon),
-    'an import': (team) => team.userGroups.importBatch([{ providedId: 'b', make: () => imported(team, 'b') }], noon),
+    'an import': (team) =>
+      team.userGroups.importBatch([{ providedId: 'b', brought: undefined, make: () => imported(team, 'b') }], noon),
     'a schema': (team) => team.schemas.add({ id: 'sales', name: 'Sales' }, noon),
     'a revoked API token': (team, apiTokenId) => team.apiTokens.revoke(apiTokenId, noon, 'may_go'),
     'the use of an API token': (_, apiTokenId) => on.service.store.noteUse(apiTokenId, noon),

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { withChecksum } from '../../src/tokens/format.ts'
+import { Leads } from '../../src/tokens/leads.ts'
 import { engines } from '../support/engines.ts'
 import { nobodysToken, noon, storeOn, type TestTeam } from '../support/store.ts'
 import { times } from '../support/times.ts'
 
 async function addSource(team: TestTeam, id: string, providedId: string | null) {
   return team.dataSources.add({ id, providedId, schemaId: 'sales', name: id, kind: null, connection: null }, noon)
+}
+
+async function verdict(team: TestTeam, token: string) {
+  const verified = await team.verify(token)
+  return verified && [verified.group.providedId, verified.validUntil]
 }
 
 for (const engine of engines)
@@ -54,6 +61,34 @@ for (const engine of engines)
       const secret = tokens.mintForApi()
       await team.apiTokens.add(on.newApiToken({ hash: tokens.hash(secret) }), noon)
       assert.equal(await team.verify(secret), undefined)
+    })
+
+    it('finds the group that an import brought a token to, though by chance it leads to another', async () => {
+      const team = await on.newTeam()
+      const { tokens } = on.service
+      const { token: leading, group } = await team.make('led to')
+      await team.rotate(leading)
+      const { id } = team.wish('')
+      await team.make('brought to', { id, token: tokens.sealToken(leading, team.teamId, id) })
+      assert.equal(tokens.lookup(leading)?.groupId, group.id)
+      assert.deepEqual(await verdict(team, leading), ['brought to', null])
+      const fresh = await team.rotate(leading, 60)
+      assert.deepEqual(await verdict(team, leading), ['brought to', noon + 60_000])
+      assert.deepEqual(await verdict(team, fresh), ['brought to', null])
+      await assert.rejects(team.rotate(leading), { code: 'token_already_rotated' })
+    })
+
+    it('takes a token that was made of another, and leads elsewhere, for none that is valid', async () => {
+      const team = await on.newTeam()
+      const { tokens } = on.service
+      const [{ token }, other] = [await team.make('acme'), await team.make('globex')]
+      const beginning = token.slice(0, 26)
+      const leads = new Leads(tokens.hash)
+      const made = withChecksum(beginning + leads.write(beginning, other.group.id).lead)
+      assert.equal(tokens.lookup(made)?.groupId, other.group.id)
+      assert.deepEqual(await verdict(team, made), ['globex', 0])
+      await assert.rejects(team.rotate(made), { code: 'token_already_rotated' })
+      assert.deepEqual(await verdict(team, token), ['acme', null])
     })
 
     it('tells since when a replaced token is over, with its grace and without', async () => {

@@ -1,11 +1,11 @@
+import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import type { NewApiToken } from '../../src/api-tokens/api-token.ts'
 import { readConfig } from '../../src/config.ts'
 import { newId } from '../../src/ids.ts'
 import { openService, type Service } from '../../src/service.ts'
 import type { TeamStore } from '../../src/store/store.ts'
-import type { TokenKey } from '../../src/tokens/leads.ts'
-import type { Tokens } from '../../src/tokens/tokens.ts'
+import type { TokenKey, Tokens } from '../../src/tokens/tokens.ts'
 import type { NewUserGroup, UserGroup } from '../../src/user-groups/user-group.ts'
 import type { Engine, FreshDatabase } from './engines.ts'
 import { rawSql } from './raw-database.ts'
@@ -36,9 +36,8 @@ export interface TestTeam extends TeamStore {
   trail(): Promise<string[]>
 }
 
-/** Of what is no token of a user group too: nobody would ask the store for it. */
 export function keyOf(tokens: Tokens, token: string): TokenKey {
-  return tokens.lookup(token) ?? tokens.lookupBrought(token)
+  return tokens.lookup(token) ?? assert.fail('it cannot be a token of a user group')
 }
 
 /** One that leads to a group that nobody has made. */
