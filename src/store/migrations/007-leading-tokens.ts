@@ -1,7 +1,7 @@
 import { sql } from '../database.ts'
 
 // A token that leads to its group, whose hash is shorter than that of any other, needs no row in SQLite's table of tokens.
-// That row changed a page of a large database that nothing else did: a third of a rotation, and a quarter of a create.
+// That row changed a page of a large database that nothing else did: a quarter of a create, and a sixth of a rotation.
 export const leadingTokens = {
   sqlite: [
     sql`drop trigger token_made`,
