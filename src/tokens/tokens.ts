@@ -71,11 +71,14 @@ export class Tokens {
 
   /** Undefined for what cannot be a token of a user group. */
   lookup(token: string): TokenKey | undefined {
-    const isOurs = token.startsWith('ugt_')
-    if (!(isOurs ? hasRightChecksum(token, 'ugt_') : visibleAscii.test(token))) return undefined
+    if (!token.startsWith('ugt_')) return visibleAscii.test(token) ? this.#leadingNowhere(token) : undefined
+    if (!hasRightChecksum(token, 'ugt_')) return undefined
     const { beginning, lead } = partsOf(token)
-    const led = isOurs ? this.#leads.read(beginning, lead) : undefined
-    if (led !== undefined) return { ...led, longHash: () => this.hash(token) }
+    const led = this.#leads.read(beginning, lead)
+    return led ? { ...led, longHash: () => this.hash(token) } : this.#leadingNowhere(token)
+  }
+
+  #leadingNowhere(token: string): TokenKey {
     const hash = this.hash(token)
     return { groupId: null, hash, longHash: () => hash }
   }
