@@ -18,7 +18,7 @@ describe('the lead of a token', () => {
         const { lead, hash } = leads.write(beginning, groupId)
         assert.match(lead, /^[0-9A-Za-z]{10}$/)
         assert.equal(hash.length, 20)
-        assert.deepEqual(leads.read(beginning, lead), { hash, groupId })
+        assert.deepEqual(leads.read({ beginning, lead }), { hash, groupId })
       }),
     )
   })
@@ -37,7 +37,7 @@ describe('the lead of a token', () => {
   it('leads a hundredth of the tokens of others to an id at all', () => {
     const others = newLeads()
     const told = Array.from({ length: 20_000 }, () =>
-      leads.read(mintBeginning(), others.write(mintBeginning(), 0).lead),
+      leads.read({ beginning: mintBeginning(), lead: others.write(mintBeginning(), 0).lead }),
     )
     const ids = told.flatMap((key) => key?.groupId ?? [])
     assert.ok(ids.length > 100 && ids.length < 400, `${ids.length}`)
@@ -51,16 +51,16 @@ describe('the lead of a token', () => {
       return text.slice(0, place) + (text[place] === 'a' ? 'b' : 'a') + text.slice(place + 1)
     }
     for (let place = 0; place < beginning.length; place++) {
-      const told = leads.read(alter(beginning, place), lead)
+      const told = leads.read({ beginning: alter(beginning, place), lead })
       assert.notDeepEqual(told?.hash, hash)
       assert.notEqual(told?.groupId, 23)
     }
     for (let place = 0; place < lead.length; place++)
-      assert.notEqual(leads.read(beginning, alter(lead, place))?.groupId, 23)
+      assert.notEqual(leads.read({ beginning, lead: alter(lead, place) })?.groupId, 23)
   })
 
   it('leads nowhere without the key', () => {
     const beginning = mintBeginning()
-    assert.notEqual(newLeads().read(beginning, leads.write(beginning, 23).lead)?.groupId, 23)
+    assert.notEqual(newLeads().read({ beginning, lead: leads.write(beginning, 23).lead })?.groupId, 23)
   })
 })

@@ -34,7 +34,7 @@ export class Leads {
   }
 
   /** Undefined where it leads nowhere. */
-  read(beginning: string, lead: string): { groupId: number; hash: Uint8Array } | undefined {
+  read({ beginning, lead }: { beginning: string; lead: string }): { groupId: number; hash: Uint8Array } | undefined {
     const hash = this.#hash(beginning)
     const high = (read(lead, 0) + half - (mask(hash, 0) % half)) % half
     const low = (read(lead, halfLength) + half - (mask(hash, 6) % half)) % half
