@@ -22,7 +22,7 @@ const update = sql<TeamRow>`
   update team set name = coalesce($2, name), strict_mapping = coalesce($3, strict_mapping) where id = $1
   returning ${columns}`
 const anyApiToken = sql<[id: number]>`select id from api_token where team_id = $1 limit 1`
-/** Of any team: whoever has it could do everything to the first one. */
+/** Of any team: whoever has it could do everything to the first one. What leads to its group begins as none may. */
 const tokenOfGroup = sql<[id: number]>`select user_group_id from ${everyToken} where hash = $1`
 const revocation = sql<[revokedAt: number | null]>`select revoked_at from api_token where hash = $1`
 

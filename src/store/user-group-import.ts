@@ -221,11 +221,12 @@ function* explain(
   }
 }
 
-/** Those that are, or were, somebody else's: of a user group, or an API token. */
+/** Of those that come along, the ones that are, or were, somebody else's: of a user group, or an API token. */
 function* takenTokens(candidates: readonly Candidate[]): Work<(candidate: Candidate) => boolean> {
-  const leads = candidates.flatMap(groupsLedTo).map((id) => [id])
+  const bringing = candidates.filter(({ brought }) => brought !== undefined)
+  const leads = bringing.flatMap(groupsLedTo).map((id) => [id])
   const led = new Set((yield* runMany(groupsOf, [], leads)).map(([id]) => id))
-  const hashes = candidates.map(({ group }) => [group.token.hash])
+  const hashes = bringing.map(({ group }) => [group.token.hash])
   const ownersOf = Map.groupBy(yield* runMany(owners, [], hashes), ([hash]) => text(hash))
   const ofCallers = new Set((yield* runMany(apiTokens, [], hashes)).map(([hash]) => text(hash)))
   return (candidate) => {

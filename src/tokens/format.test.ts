@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { chiSquare } from '../../test/support/chi-square.ts'
+import { base62, chiSquare } from '../../test/support/chi-square.ts'
 import { hasRightChecksum, mintId, mintToken, tokenPattern, visibleAscii } from './format.ts'
 
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefixes = ['ugt_', 'uga_'] as const
 
 for (const prefix of prefixes)

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
+import { alphabet, writeNumber } from './base62.ts'
 import { leadLength } from './leads.ts'
 import { randomBytes } from './random.ts'
 
-const alphabet = Buffer.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
 const secretLength = 32
 const checksumLength = 6
 // The largest multiple of 62 in a byte: higher bytes are thrown away, so that every character is equally likely.
@@ -18,13 +18,13 @@ export function mintToken(prefix: TokenPrefix): string {
   return draftWithChecksum(drawCharacters(start, start + secretLength))
 }
 
-/** How a user group token begins whose last characters before the checksum are not random. */
+/** The prefix and the random characters of a user group token that leads to its group by the others. */
 export function mintBeginning(): string {
   const start = draft.write('ugt_')
   return draft.toString('latin1', 0, drawCharacters(start, start + secretLength - leadLength))
 }
 
-/** The same of one that is there, and those last characters. */
+/** Those of a token that is there, and the others up to its checksum. */
 export function partsOf(token: string): { beginning: string; lead: string } {
   const end = token.length - checksumLength
   return { beginning: token.slice(0, end - leadLength), lead: token.slice(end - leadLength, end) }
@@ -71,10 +71,6 @@ function drawCharacters(start: number, end: number): number {
 
 function draftWithChecksum(start: number): string {
   const end = start + checksumLength
-  let rest = crc32(draft.subarray(0, start))
-  for (let at = end - 1; at >= start; at--) {
-    draft[at] = alphabet[rest % alphabet.length] ?? 0
-    rest = Math.floor(rest / alphabet.length)
-  }
+  writeNumber(crc32(draft.subarray(0, start)), draft, start, end)
   return draft.toString('latin1', 0, end)
 }

@@ -1,15 +1,12 @@
+import { alphabet, readNumber, writeNumber } from './base62.ts'
 import { keyedHash } from './keyed-hash.ts'
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** By their codes. What is no digit makes the number that it stands in no number. */
-const digits = Float64Array.from({ length: 128 }, (_, code) => {
-  const digit = alphabet.indexOf(String.fromCharCode(code))
-  return digit === -1 ? Number.NaN : digit
-})
 const halfLength = 5
 const half = alphabet.length ** halfLength
 
 export const leadLength = 2 * halfLength
+
+const draft = Buffer.alloc(leadLength)
 
 /**
  * The last characters of a token's secret say which user group it was made for, so that the group is found without an
@@ -28,16 +25,16 @@ export class Leads {
 
   write(beginning: string, groupId: number): { lead: string; hash: Uint8Array } {
     const hash = this.#hash(beginning)
-    const high = (Math.floor(groupId / half) + mask(hash, 0)) % half
-    const low = ((groupId % half) + mask(hash, 6)) % half
-    return { lead: write(high) + write(low), hash: hash.slice(12) }
+    writeNumber((Math.floor(groupId / half) + mask(hash, 0)) % half, draft, 0, halfLength)
+    writeNumber(((groupId % half) + mask(hash, 6)) % half, draft, halfLength, leadLength)
+    return { lead: draft.toString('latin1'), hash: hash.slice(12) }
   }
 
   /** Undefined where it leads nowhere. */
   read({ beginning, lead }: { beginning: string; lead: string }): { groupId: number; hash: Uint8Array } | undefined {
     const hash = this.#hash(beginning)
-    const high = (read(lead, 0) + half - (mask(hash, 0) % half)) % half
-    const low = (read(lead, halfLength) + half - (mask(hash, 6) % half)) % half
+    const high = (readNumber(lead, 0, halfLength) + half - (mask(hash, 0) % half)) % half
+    const low = (readNumber(lead, halfLength, leadLength) + half - (mask(hash, 6) % half)) % half
     const groupId = high * half + low
     return Number.isSafeInteger(groupId) ? { hash: hash.slice(12), groupId } : undefined
   }
@@ -47,22 +44,5 @@ export class Leads {
 function mask(hash: Uint8Array, at: number): number {
   let number = 0
   for (let place = at; place < at + 6; place++) number = number * 256 + (hash[place] ?? 0)
-  return number
-}
-
-function write(number: number): string {
-  let text = ''
-  let rest = number
-  for (let place = 0; place < halfLength; place++) {
-    text = alphabet[rest % alphabet.length] + text
-    rest = Math.floor(rest / alphabet.length)
-  }
-  return text
-}
-
-function read(text: string, at: number): number {
-  let number = 0
-  for (let place = at; place < at + halfLength; place++)
-    number = number * alphabet.length + (digits[text.charCodeAt(place)] ?? Number.NaN)
   return number
 }

@@ -41,21 +41,21 @@ export class Tokens {
   /** Finds a token without revealing it. */
   readonly hash: (token: string) => Uint8Array
   readonly #leads: Leads
-  readonly #leadFrom: number
+  readonly #leadsFrom: number
   readonly #keys = new Recent<{ token: string; key: TokenKey }>(12_000)
   /** What was opened, by the id of its group: the same bytes in the same place open to the same token. */
   readonly #opened = new Recent<{ teamId: number; sealed: string; plain: string }>(12_000)
 
-  /** From `leadFrom` on nobody uses the database who would not find a token that leads to its group. */
-  constructor(ring: KeyRing, lookupKey: Uint8Array, leadFrom: number) {
+  /** From `leadsFrom` on nobody uses the database who would not find a token that leads to its group. */
+  constructor(ring: KeyRing, lookupKey: Uint8Array, leadsFrom: number) {
     this.#ring = ring
     this.hash = keyedHash(lookupKey)
     this.#leads = new Leads(this.hash)
-    this.#leadFrom = leadFrom
+    this.#leadsFrom = leadsFrom
   }
 
   mintForUserGroup(teamId: number, groupId: number, now: number): MintedToken {
-    if (now < this.#leadFrom) {
+    if (now < this.#leadsFrom) {
       const token = mintToken('ugt_')
       return { token, sealed: this.#sealToken(token, teamId, groupId, this.hash(token)) }
     }

@@ -1,4 +1,5 @@
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** Digits and letters, as tokens are made of. */
+export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** How far letters and digits are from being equally often. */
 export function chiSquare(characters: readonly string[]): number {
