@@ -1,9 +1,10 @@
 import { crc32 } from 'node:zlib'
 import { alphabet, writeNumber } from './base62.ts'
-import { leadLength } from './leads.ts'
 import { randomBytes } from './random.ts'
 
 const secretLength = 32
+/** Of a user group token, the last characters of its secret. */
+export const leadLength = 10
 const checksumLength = 6
 // The largest multiple of 62 in a byte: higher bytes are thrown away, so that every character is equally likely.
 const unbiased = 248

@@ -1,11 +1,9 @@
 import { alphabet, readNumber, writeNumber } from './base62.ts'
+import { leadLength } from './format.ts'
 import { keyedHash } from './keyed-hash.ts'
 
-const halfLength = 5
+const halfLength = leadLength / 2
 const half = alphabet.length ** halfLength
-
-export const leadLength = 2 * halfLength
-
 const draft = Buffer.alloc(leadLength)
 
 /**
