@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { ServiceError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import { OneByOne } from '../one-by-one.ts'
+import type { Request } from './exchange.ts'
+import { PlainRequest } from './plain-request.ts'
 
 const bodyLimit = 256 * 1024
 
@@ -12,16 +14,12 @@ const large = 4 * 1024
 /** One of 256 KiB may take a third of a second: whose last bytes come together would hold everybody up for all of them. */
 const largeBodies = new OneByOne<() => void>((pass) => pass())
 
-export function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
 
 /** JSON in UTF-8 and nothing else. No body is undefined: an operation says what that means to it. */
-export function readBody(
-  request: IncomingMessage,
-  done: (body: unknown) => void,
-  fail: (error: unknown) => void,
-): void {
+export function readBody(request: Request, done: (body: unknown) => void, fail: (error: unknown) => void): void {
   const { headers } = request
   // Before its type is looked at: a caller whose body was lost on the way is to be told that, and nothing else.
   if (!hasBody(request)) {
@@ -30,6 +28,10 @@ export function readBody(
   }
   if (!isPlainJson(headers)) throw new ServiceError('unsupported_media_type')
   if (Number(headers['content-length']) > bodyLimit) throw new ServiceError('body_too_large')
+  if (request instanceof PlainRequest) {
+    passOn(request.body, done, fail)
+    return
+  }
   let body: Buffer | undefined
   let length = 0
   request.on('data', (chunk: Buffer) => {

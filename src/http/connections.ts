@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServiceError } from '../errors.ts'
-import type { Exchange } from './exchange.ts'
+import type { NodesExchange } from './exchange.ts'
 import { asText, unparsable } from './failure.ts'
 import { dropBody, endWith, hasReadEnough, limitReading } from './linger.ts'
 
@@ -12,9 +12,9 @@ const mostAhead = { ofOne: 100, ofAll: 1_000 }
 interface Connection {
   socket: Socket
   /** Until its answer is gone: a connection may stay for hours, and many do. */
-  last: Exchange | undefined
+  last: NodesExchange | undefined
   /** The one before the last, when its answer was not gone as the last began. */
-  before: Exchange | undefined
+  before: NodesExchange | undefined
   /** Requests that came before the answer to the one before them was gone. */
   ahead: number
   requests: number
@@ -48,18 +48,28 @@ export class ExchangesUnderWay {
     })
   }
 
+  /** One that waits for none before it. */
+  noteRequest(socket: Socket): void {
+    const connection = this.#connections.get(socket)
+    if (connection !== undefined) this.#noteRequest(connection)
+  }
+
+  #noteRequest(connection: Connection): void {
+    connection.requests += 1
+    if (connection.requests === 2) this.#returning += 1
+  }
+
   /**
    * Lets a request proceed once the answer before it on the same connection is gone. Returns the status where it is
    * refused instead.
    */
-  begin(exchange: Exchange, proceed: () => void): number | undefined {
+  begin(exchange: NodesExchange, proceed: () => void): number | undefined {
     const { request } = exchange
     const { socket } = request
     const connection = this.#connections.get(socket)
     // It is gone.
     if (connection === undefined) return undefined
-    connection.requests += 1
-    if (connection.requests === 2) this.#returning += 1
+    this.#noteRequest(connection)
     const { last } = connection
     const isNext = last === undefined || last.response.writableFinished
     connection.before = isNext ? undefined : last
@@ -90,7 +100,7 @@ export class ExchangesUnderWay {
    * A client that sends many requests and reads no answer would otherwise have us prepare all of them, and hold them.
    * Who sends too many ahead is cut off, or whoever sent the most when it becomes too much for all.
    */
-  #wait(connection: Connection, before: Exchange, proceed: () => void): void {
+  #wait(connection: Connection, before: NodesExchange, proceed: () => void): void {
     const { socket } = connection
     this.#count(connection, 1)
     before.response.once('close', () => {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../api-tokens/api-token.ts'
 import { idleFor } from './idle.ts'
+import type { PlainRequest } from './plain-request.ts'
+import type { PlainResponse } from './plain-response.ts'
 
 export const json = 'application/json; charset=utf-8'
 
@@ -10,10 +12,16 @@ const keepAlive = `timeout=${idleFor / 1000}`
 /** A long one in pieces. */
 export type Content = string | Buffer | readonly string[]
 
+export type Request = IncomingMessage | PlainRequest
+type Response = ServerResponse | PlainResponse
+
+/** One that Node has read, and writes the answer of. */
+export type NodesExchange = Exchange<IncomingMessage, ServerResponse>
+
 /** One request and its one answer. */
-export class Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+export class Exchange<From extends Request = Request, To extends Response = Response> {
+  readonly request: From
+  readonly response: To
   readonly began = performance.now()
   /** Given when it is served. */
   id = ''
@@ -24,8 +32,8 @@ export class Exchange {
   admission: Promise<void> | undefined
   /** No other request is read from the connection. */
   isLast: boolean
-  /** The client sends the body only when it is asked to. */
-  awaitsContinue = false
+  /** Where the client sends the body only when it is asked to, and has not been. */
+  askForBody: (() => void) | undefined
   /** The request broke off, which was answered as the last thing on the connection. */
   isBroken = false
   /** How much of the answer has not been given to the connection yet. */
@@ -33,7 +41,7 @@ export class Exchange {
   #more: string[] | undefined
   #encoding: 'utf8' | 'latin1' = 'utf8'
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: From, response: To) {
     this.request = request
     this.response = response
     this.isLast = endsConnection(request)
@@ -51,7 +59,7 @@ export class Exchange {
     const headers = standingHeaders(this.id, type, length)
     if (this.#more !== undefined) headers.push(...this.#more)
     // Who was not asked for the body may send it or not: Node closes the connection then.
-    if (this.isLast || this.awaitsContinue) headers.push('Connection', 'close')
+    if (this.isLast || this.askForBody !== undefined) headers.push('Connection', 'close')
     else if (this.response.shouldKeepAlive) headers.push('Keep-Alive', keepAlive)
     this.response.writeHead(status, headers)
   }
@@ -90,14 +98,18 @@ export function standingHeaders(id: string, type: string, length: number): strin
   return named
 }
 
-/** Nobody can be sure where a next request begins: Node loses what comes behind an upgrade, HTTP/1.0 has no chunks. */
-function endsConnection({ headers, httpVersion }: IncomingMessage): boolean {
+/**
+ * The client wants that, or nobody can be sure where a next request begins: Node loses what comes behind an upgrade,
+ * HTTP/1.0 has no chunks.
+ */
+function endsConnection({ headers, httpVersion }: Request): boolean {
+  if (/^close$/i.test(headers.connection ?? '')) return true
   return headers.upgrade !== undefined || (headers['transfer-encoding'] !== undefined && httpVersion === '1.0')
 }
 
 /** Makes request ids. A caller's own is kept when it is one, and no secret in the wrong place. */
 export function requestIds(isSecret: (text: string, authorization: string) => boolean) {
-  return ({ headers }: IncomingMessage): string => {
+  return ({ headers }: Request): string => {
     const given = headers['x-request-id']
     if (typeof given !== 'string' || !/^[\w.:-]{1,128}$/.test(given)) return randomUUID()
     return isSecret(given, headers.authorization ?? '') ? randomUUID() : given

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { hasBody } from './body.ts'
+import type { Request } from './exchange.ts'
 
 const lingerFor = 2_000
 const lingerBytes = 1024 * 1024
@@ -40,7 +41,7 @@ export function endWith(socket: Socket, text = ''): void {
  * The client may still be sending a body that nobody wants. To be called before the answer is sent: behind it Node drops
  * what nobody reads, without a limit.
  */
-export function lingerOver(request: IncomingMessage): void {
+export function lingerOver(request: Request): void {
   if (!hasBody(request) || request.complete || request.destroyed) return
   const { socket } = request
   limitReading(socket)

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.ts'
@@ -10,20 +10,21 @@ import { hasBody, readBody } from './body.ts'
 import { mindAllWhenClosing } from './closing.ts'
 import { limitConnections } from './connection-limit.ts'
 import { ExchangesUnderWay } from './connections.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, type NodesExchange, type Request } from './exchange.ts'
 import { answerFailure } from './failure.ts'
 import { hangUpOnIdle } from './idle.ts'
 import { lingerOver, lingerWhenClosing } from './linger.ts'
 import { createServer } from './node-http.ts'
 import { answerOddRequests } from './odd-requests.ts'
 import type { Answer, Route } from './operation.ts'
+import { servePlainRequests } from './plain-connections.ts'
 import type { Router } from './router.ts'
 import { hangUpOnSlowReaders } from './slow-readers.ts'
 
 export interface ServerOptions {
   router: Router<Route>
   authenticator: Authenticator
-  requestId(request: IncomingMessage): string
+  requestId(request: Request): string
   /** After requests have arrived, and before any of them is served. */
   onArrived(): void
   log: Logger
@@ -98,14 +99,15 @@ export function createHttpServer(options: ServerOptions): Server {
     else brief.add(exchange)
   }
 
-  const begin = (exchange: Exchange) => {
+  const begin = (exchange: NodesExchange) => {
     const refused = underWay.begin(exchange, () => arrange(exchange))
     if (refused !== undefined) onAnswered(refused)
   }
   const server = createServer(settings, (request, response) => begin(new Exchange(request, response)))
+  servePlainRequests(server, { underWay, serve: arrange, refuse: (socket, error) => overdue.add({ error, socket }) })
   server.on('checkContinue', (request, response) => {
     const exchange = new Exchange(request, response)
-    exchange.awaitsContinue = true
+    exchange.askForBody = () => response.writeContinue()
     begin(exchange)
   })
 
@@ -116,7 +118,7 @@ export function createHttpServer(options: ServerOptions): Server {
       const { route, id } = router.find(request.method ?? '', request.url ?? '')
       exchange.operation = route.id
       const waiting = route.scope === null ? undefined : authenticator.admit(exchange, route.scope)
-      if (waiting !== undefined && (exchange.caller === null || exchange.awaitsContinue)) {
+      if (waiting !== undefined && (exchange.caller === null || exchange.askForBody !== undefined)) {
         // Node would keep chunks as they come meanwhile. It goes on by itself as soon as somebody reads them.
         if (request.headers['transfer-encoding'] !== undefined) request.socket.pause()
         waiting.then(() => receive(exchange, route, id)).catch((error) => fail(exchange, error))
@@ -146,9 +148,10 @@ export function createHttpServer(options: ServerOptions): Server {
         else performReadmitted(exchange, route, id, body)
       }
       readBody(request, done, (error) => fail(exchange, error))
-      if (exchange.awaitsContinue && hasBody(request)) {
-        exchange.awaitsContinue = false
-        exchange.response.writeContinue()
+      if (exchange.askForBody !== undefined && hasBody(request)) {
+        const { askForBody } = exchange
+        exchange.askForBody = undefined
+        askForBody()
       }
     } else if (route.scope !== null && hasBody(request)) throw uncalledFor()
     else {
@@ -241,7 +244,7 @@ export function createHttpServer(options: ServerOptions): Server {
   return server
 }
 
-function requireOneHost({ headers: { host }, httpVersion }: IncomingMessage): void {
+function requireOneHost({ headers: { host }, httpVersion }: Request): void {
   if (host === undefined && httpVersion === '1.1')
     throw new ServiceError('invalid_request', { message: 'The request has no Host header.' })
   if (host?.includes(','))
