@@ -130,15 +130,13 @@ class PlainConnection {
 
   #leave(bytes: Buffer): void {
     const { socket } = this
-    const leave = () => {
-      if (socket.destroyed) return
+    // Node may pause it at once, and what a stream does between this event and the next would undo that.
+    socket.pause().once('resume', () => {
       socket.off('data', this.#take).off('end', this.#end).off('error', ignore)
       this.#toNode()
       socket.emit('data', bytes)
-    }
-    // Node may pause it at once, and what a stream does on resuming, or after an event, would undo that.
-    if (socket.isPaused()) socket.once('resume', leave).resume()
-    else queueMicrotask(leave)
+    })
+    socket.resume()
   }
 }
 

@@ -22,11 +22,14 @@ export function toBytes({ method, path, headers, body }: RawRequest): Buffer {
 
 const patience = { whole: 10_000, cutShort: 50 }
 
+/** Longer than until what has come is read. */
+const betweenPieces = 5
+
 /**
- * Sends a request on a connection of its own and returns the first answer. A service that still waits for more of a
+ * Sends a request on a connection of its own, perhaps a byte of it first, and returns the first answer. A service that still waits for more of a
  * request that was cut short is told after a moment that no more will come.
  */
-export async function send(url: string, request: RawRequest): Promise<RawAnswer> {
+export async function send(url: string, request: RawRequest, how: 'whole' | 'in pieces' = 'whole'): Promise<RawAnswer> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   const received: Buffer[] = []
@@ -43,7 +46,13 @@ export async function send(url: string, request: RawRequest): Promise<RawAnswer>
   socket.on('end', () => look(true))
   // A reset behind the answer is the service hanging up on what nobody reads.
   socket.on('error', () => look(true))
-  socket.write(toBytes(request))
+  const bytes = toBytes(request)
+  if (how === 'whole') socket.write(bytes)
+  else {
+    socket.setNoDelay().write(bytes.subarray(0, 1))
+    await pause(betweenPieces)
+    socket.write(bytes.subarray(1))
+  }
   const stop = new AbortController()
   void pause(patience[isCutShort(request) ? 'cutShort' : 'whole'], undefined, { signal: stop.signal }).then(
     () => socket.end(),
