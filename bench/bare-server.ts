@@ -1,4 +1,5 @@
 // The floor of every ratio: reads the body, parses it, answers the same bytes the service would.
+import cluster from 'node:cluster'
 import { createServer } from 'node:http'
 // A bare server at its best: left alone for minutes, it would get a sixth dearer for good.
 import '../src/first-tick.ts'
@@ -24,7 +25,20 @@ const server = createServer((request, response) => {
   })
 })
 
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as { port: number }
+const workers = Number(process.env.WORKERS)
+
+if (cluster.isPrimary && workers > 1) {
+  let listening = 0
+  cluster.on('listening', (_, { port }) => {
+    listening += 1
+    if (listening === workers) ready(port)
+  })
+  for (let worker = 0; worker < workers; worker++) cluster.fork()
+} else
+  server.listen(0, '127.0.0.1', () => {
+    if (cluster.isPrimary) ready((server.address() as { port: number }).port)
+  })
+
+function ready(port: number): void {
   process.stdout.write(`listening on http://127.0.0.1:${port}\n`)
-})
+}

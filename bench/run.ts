@@ -55,11 +55,18 @@ async function beside(bare: Server): Promise<void> {
   }
 }
 
-/** Beside itself: how far that is from 1 is what the machine may add to any other ratio. */
+/** Beside itself: how far that is from 1 is what the machine may add to any other ratio, and what a second process may. */
 async function measureBare(bare: Server): Promise<void> {
   using generator = new Generator()
   const workload: Workload = { apiToken, name: 'bare server', operation: 'lookup', spread: population.hot }
   await add({ name: workload.name, server: bare, workers: 1, workload }, bare, generator, effort.warmUp / warmed)
+  const pair = await startBare(2)
+  try {
+    const subject = { name: 'bare server, 2 processes', server: pair, workers: 2, workload }
+    await add(subject, bare, generator, effort.warmUp / warmed)
+  } finally {
+    await pair.stop()
+  }
 }
 
 async function measureEngine(engine: string, fill: (groups: number) => Promise<Filled>, bare: Server): Promise<void> {

@@ -17,8 +17,8 @@ const listening = /[Ll]istening on +(http\S+)/
 
 export const apiToken = 'uga_bench_0123456789abcdefghijklmnopqr'
 
-export function startBare(): Promise<Server> {
-  return start(process.execPath, [here('bare-server.ts')], {}, listening)
+export function startBare(workers = 1): Promise<Server> {
+  return start(process.execPath, [here('bare-server.ts')], { WORKERS: String(workers) }, listening)
 }
 
 export const peers = ['oidc-provider', 'pocketbase', 'better-auth'] as const

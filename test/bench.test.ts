@@ -31,6 +31,7 @@ it('the benchmark runs, every answer is right, and it leaves nothing behind', { 
   assert.match(stdout, /^200 user groups \(and 200 to rotate\), 5 connections; /)
   for (const row of [
     'bare server',
+    'bare server, 2 processes',
     'SQLite: look-up, 200 hot',
     'SQLite: look-up, 200 hot, a connection each',
     'SQLite: verify, 200 hot',
