@@ -127,8 +127,11 @@ function seen({ method, url, headers }: Pick<IncomingMessage, 'method' | 'url' |
   return { method, url, headers: looked.map((name) => headers[name]), body }
 }
 
+/** By one that remembers what it read before. */
+const reader = new PlainReader()
+
 function asWeRead(text: string) {
-  const request = new PlainReader().read(Buffer.from(text, 'latin1'), new Socket())
+  const request = reader.read(Buffer.from(text, 'latin1'), new Socket())
   return request instanceof PlainRequest ? seen(request as never, request.body.toString('latin1')) : undefined
 }
 

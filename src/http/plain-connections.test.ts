@@ -64,11 +64,13 @@ it('so is one whose body comes right behind its head', async (t) => {
   // On a busy machine, even that may come too late.
   await eventually('one is read', async () => {
     const before = byNode()
-    const { socket, answered } = client(t, server)
+    const { socket, answered, statuses } = client(t, server)
     socket.write(sent('22').slice(0, -2))
     await pause(1)
     socket.write('22')
     assert.deepEqual(bodiesIn(await answered(1)), ['22'])
+    await pause(30)
+    assert.equal(statuses().length, 1)
     return byNode() === before
   })
 })
@@ -97,23 +99,25 @@ for (const [what, ...pieces] of [
     assert.equal(byNode(), 2)
   })
 
-it('what comes ahead of an answer is answered behind it, in its order, whatever comes when', async (t) => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const { socket, answered, statuses, byNode } = await echo(t, (body) => promise.then(() => plain(`${body}`)))
-  socket.write(sent('1'))
-  await pause(20)
-  for (const body of ['2', '3', '4']) {
-    socket.write(sent(body))
-    await pause(5)
-  }
-  socket.end(sent('5'))
-  await pause(20)
-  assert.deepEqual([statuses(), byNode()], [[], 0])
-  resolve()
-  assert.deepEqual(bodiesIn(await answered(5)), ['1', '2', '3', '4', '5'])
-  assert.equal(byNode(), 4)
-  await eventually('it is closed', () => socket.closed)
-})
+for (const ahead of [0, 1, 4])
+  it(`${ahead} that come ahead of an answer are answered behind it, in their order, and the end is seen`, async (t) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { socket, answered, statuses, byNode } = await echo(t, (body) => promise.then(() => plain(`${body}`)))
+    socket.write(sent('1'))
+    await pause(20)
+    const bodies = Array.from({ length: ahead }, (_, index) => `${index + 2}`)
+    for (const body of bodies) {
+      socket.write(sent(body))
+      await pause(5)
+    }
+    socket.end()
+    await pause(20)
+    assert.deepEqual([statuses(), byNode()], [[], 0])
+    resolve()
+    assert.deepEqual(bodiesIn(await answered(1 + ahead)), ['1', ...bodies])
+    assert.equal(byNode(), ahead)
+    await eventually('it is closed', () => socket.closed)
+  })
 
 for (const [kind, content] of [
   ['ASCII', 'abc'],
@@ -124,29 +128,21 @@ for (const [kind, content] of [
 ] as [string, Answer['content']][])
   it(`an answer of ${kind} is the same to the byte as by Node`, async (t) => {
     const { server, byNode } = await echo(t, () => plain(content))
-    /** The lines of the head in one order, then the body. */
     const answerTo = async (...pieces: string[]) => {
       const { socket, text } = client(t, server)
       for (const piece of pieces) {
         socket.write(piece)
-        await pause(5)
+        await pause(20)
       }
       socket.end()
       await eventually('it is closed', () => socket.closed)
-      const [head = '', ...body] = text().split('\r\n\r\n')
-      return [
-        head
-          .replace(/Date: .*/, 'Date')
-          .split('\r\n')
-          .sort(),
-        ...body,
-      ]
+      return text().replace(/Date: .*/, 'Date')
     }
     for (const request of [sent('1'), sent('1', 'Connection: close')]) {
       const read = byNode()
       const answer = await answerTo(request)
-      assert.deepEqual([byNode(), answer.length], [read, 2])
-      assert.deepEqual(await answerTo(request.slice(0, 1), request.slice(1)), answer)
+      assert.equal(byNode(), read)
+      assert.ok((await answerTo(request.slice(0, 1), request.slice(1))) === answer, answer.slice(0, 500))
       assert.equal(byNode(), read + 1)
     }
   })
@@ -157,6 +153,23 @@ it('a connection on which nothing comes is told so, and closed', async (t) => {
   socket.resume()
   assert.match(await answered(1), /^HTTP\/1\.1 408 /)
   await eventually('it is ended', () => socket.readableEnded)
+})
+
+it('what comes too late is not served beside the refusal', async (t) => {
+  let served = 0
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { server, socket, answered } = await echo(t, () => {
+    served += 1
+    return plain('served')
+  })
+  server.headersTimeout = 0
+  await pause(20)
+  // It is read before the refusal, which waits for its turn.
+  socket.write(sent('1'))
+  t.mock.timers.tick(1_000)
+  assert.match(await answered(1), /^HTTP\/1\.1 408 /)
+  await pause(50)
+  assert.equal(served, 0)
 })
 
 it('one that has asked before may be silent for longer', async (t) => {
@@ -172,16 +185,20 @@ it('one that has asked before may be silent for longer', async (t) => {
 
 it('who wants the last answer gets it, and nothing that is sent behind it is done', async (t) => {
   const done: unknown[] = []
-  const { socket, answered } = await echo(t, async (body) => {
+  const { server, socket, answered } = await echo(t, async (body) => {
     done.push(body)
     await pause(20)
     return plain('last')
   })
+  const opened = once(server, 'connection')
   socket.write(sent('1', 'Connection: close'))
+  const [held] = (await opened) as [Socket]
   await pause(5)
   socket.write(sent('2'))
+  socket.write(Buffer.alloc(300_000))
   assert.match(await answered(1), /\r\nConnection: close\r\n/)
   await eventually('it is ended', () => socket.readableEnded)
+  await eventually('all is read', () => held.bytesRead > 300_000, 1_000)
   assert.deepEqual(done, [1])
 })
 
@@ -201,22 +218,26 @@ it('who goes while the answer is prepared, or without a word, harms nobody', asy
 })
 
 it('a request that ends early is refused at once', async (t) => {
-  const { socket, answered } = await echo(t)
+  const { socket, answered, byNode } = await echo(t)
   socket.end(sent('22').slice(0, -1))
   assert.match(await answered(1), /^HTTP\/1\.1 400 /)
   await eventually('it is closed', () => socket.closed)
+  await pause(20)
+  assert.equal(byNode(), 0)
 })
 
 it('who sends on without taking answers is not read on without end', async (t) => {
-  const { server, socket } = await echo(t, () => plain('x'.repeat(2 ** 20)))
-  const connected = once(server, 'connection')
-  const greedy = connect((server.address() as AddressInfo).port, '127.0.0.1').pause()
-  t.after(() => greedy.destroy())
-  socket.destroy()
-  const [held] = (await connected) as [Socket]
+  const { server } = await echo(t, () => plain('x'.repeat(2 ** 20)))
+  const open: Socket[] = []
+  server.on('connection', (socket) => open.push(socket))
+  const { socket } = client(t, server)
+  socket.pause()
+  const held = await eventually('it is open', () =>
+    open.find(({ remotePort }) => remotePort !== undefined && remotePort === socket.localPort),
+  )
   for (let time = 0; time < 40; time += 1) {
-    greedy.write(sent('1'))
+    socket.write(sent('1'))
     await pause(5)
   }
-  assert.ok(held.writableLength < 5 * 2 ** 20, `${held.writableLength} bytes wait`)
+  assert.ok(held.writableLength > 0 && held.writableLength < 5 * 2 ** 20, `${held.writableLength} bytes wait`)
 })

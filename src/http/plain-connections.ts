@@ -9,7 +9,7 @@ import { PlainResponse } from './plain-response.ts'
 interface Uses {
   underWay: ExchangesUnderWay
   serve(exchange: Exchange): void
-  /** What did not come whole. */
+  /** What did not come, or not whole. */
   refuse(socket: Socket, error: NodeJS.ErrnoException): void
 }
 
@@ -28,16 +28,18 @@ export function servePlainRequests(server: Server, uses: Uses): void {
   server.off('connection', toNode)
   const open = new Set<PlainConnection>()
   server.on('connection', (socket: Socket) => {
+    const forget = () => open.delete(connection)
     const connection = new PlainConnection(socket, uses, () => {
-      open.delete(connection)
+      forget()
+      socket.off('close', forget)
       toNode.call(server, socket)
     })
     open.add(connection)
-    socket.once('close', () => open.delete(connection))
+    socket.once('close', forget)
   })
   const look = () => {
     const now = performance.now()
-    for (const connection of open) if (connection.isOverdue(now, server)) connection.giveUp()
+    for (const connection of open) if (connection.isOverdue(now, server)) connection.refuse(tooSlow())
   }
   const looking = setInterval(look, 1_000).unref()
   server.once('close', () => clearInterval(looking))
@@ -54,10 +56,12 @@ class PlainConnection {
   readonly #toNode: () => void
   readonly #reader = new PlainReader()
   #exchange: Exchange | undefined
-  /** A request without all of its body; or what came behind the one under way. */
-  #held: Buffer | undefined
+  /** A request without all of its body. */
+  #incomplete: Buffer | undefined
   #patience: NodeJS.Timeout | undefined
-  #hasSent = false
+  #isUnused = true
+  /** What came last is refused, and nothing behind it served. */
+  #isRefused = false
   readonly #opened = performance.now()
 
   constructor(socket: Socket, uses: Uses, toNode: () => void) {
@@ -68,40 +72,41 @@ class PlainConnection {
   }
 
   get isIdle(): boolean {
-    return this.#exchange === undefined && this.#held === undefined
+    return this.#exchange === undefined && this.#incomplete === undefined
   }
 
   isOverdue(now: number, { headersTimeout }: Server): boolean {
-    return !this.#hasSent && !this.socket.writableEnded && now - this.#opened > headersTimeout
+    return this.#isUnused && !this.#isRefused && now - this.#opened > headersTimeout
   }
 
-  giveUp(): void {
-    this.#uses.refuse(this.socket, Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }))
+  refuse(error: NodeJS.ErrnoException): void {
+    this.#isRefused = true
+    this.#uses.refuse(this.socket, error)
   }
 
   readonly #take = (bytes: Buffer): void => {
     const { socket } = this
-    this.#hasSent = true
+    this.#isUnused = false
     // The last answer is given, or there is nobody to be answered.
-    if (!socket.writable) {
+    if (this.#isRefused || !socket.writable) {
       if (hasReadEnough(socket)) socket.pause()
     } else if (this.#exchange !== undefined) {
-      // Ahead of the answer: Node keeps them in order.
+      // Ahead of the answer, behind which Node will find it, and keep what comes in order.
       socket.pause()
-      this.#held = bytes
-    } else if (this.#held === undefined) this.#read(bytes, false)
-    else this.#read(Buffer.concat([this.#held, bytes]), true)
+      socket.unshift(bytes)
+    } else if (this.#incomplete === undefined) this.#read(bytes, false)
+    else this.#read(Buffer.concat([this.#incomplete, bytes]), true)
   }
 
   #read(bytes: Buffer, isSecondTry: boolean): void {
     const { socket } = this
+    clearTimeout(this.#patience)
+    this.#incomplete = undefined
     // Who has not taken the last answer does not send as most do.
     const request = socket.writableLength > 0 ? undefined : this.#reader.read(bytes, socket)
-    this.#held = undefined
-    clearTimeout(this.#patience)
     if (request instanceof PlainRequest) this.#serve(request)
     else if (request === 'incomplete' && !isSecondTry) {
-      this.#held = bytes
+      this.#incomplete = bytes
       this.#patience = setTimeout(() => this.#leave(bytes), patience)
     } else this.#leave(bytes)
   }
@@ -114,30 +119,35 @@ class PlainConnection {
 
   readonly #answered = (): void => {
     const isLast = this.#exchange?.isLast
-    const ahead = this.#held
-    this.#exchange = this.#held = undefined
+    this.#exchange = undefined
     if (isLast) {
       endWith(this.socket)
       this.socket.resume()
-    } else if (ahead !== undefined) this.#leave(ahead)
+    } else if (this.socket.readableLength > 0) this.#leave()
   }
 
   readonly #end = (): void => {
+    clearTimeout(this.#patience)
     if (this.#exchange !== undefined) this.#exchange.isLast = true
-    else if (this.#held !== undefined) this.#uses.refuse(this.socket, new Error('the request ended early'))
+    else if (this.#incomplete !== undefined) this.refuse(new Error('the request ended early'))
     else this.socket.end()
   }
 
-  #leave(bytes: Buffer): void {
+  #leave(bytes?: Buffer): void {
     const { socket } = this
     // Node may pause it at once, and what a stream does between this event and the next would undo that.
     socket.pause().once('resume', () => {
+      if (socket.destroyed) return
       socket.off('data', this.#take).off('end', this.#end).off('error', ignore)
       this.#toNode()
-      socket.emit('data', bytes)
+      if (bytes !== undefined) socket.emit('data', bytes)
     })
     socket.resume()
   }
+}
+
+function tooSlow(): Error {
+  return Object.assign(new Error('nothing came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 }
 
 function ignore(): void {}

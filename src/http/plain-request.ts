@@ -4,9 +4,12 @@ import type { Socket } from 'node:net'
 /** More than most have. A thousand headers, the most that Node takes, do not fit in that. */
 const mostOfHead = 4_000
 const mostOfBody = 4_000
+/** Of a head between two requests: there may be thousands of connections. */
+const mostKept = 1_000
 
 const requestLine = /^(GET|POST|PATCH|DELETE) (\/[\w.~!$&'()*+,;=:@%/?-]*) HTTP\/1\.1\r\n/
-const headerLine = /([\w!#$%&'*+.^`|~-]+):[\t ]*([ -~]*)\r\n/y
+// A value begins with none of the spaces before it: what may be either would be tried as both, again and again.
+const headerLine = /([\w!#$%&'*+.^`|~-]+):[\t ]*([!-~][ -~]*|)\r\n/y
 
 /** They change how a request is read, what follows it, or whose turn it is to speak. */
 const notPlain = new Set(['transfer-encoding', 'expect', 'upgrade', 'proxy-connection'])
@@ -62,42 +65,54 @@ export class PlainReader {
 
   read(bytes: Buffer, socket: Socket): PlainRequest | 'incomplete' | undefined {
     if (bytes.length > mostOfHead + mostOfBody) return undefined
-    const text = bytes.toString('latin1')
-    // Clients repeat themselves.
-    const head = this.#last !== undefined && text.startsWith(this.#last.text) ? this.#last : readHead(text)
-    this.#last = head
+    const head = this.#repeated(bytes) ?? readHead(bytes)
     if (head === undefined) return undefined
+    this.#last = head.text.length > mostKept ? undefined : head
     const more = bytes.length - head.text.length - head.bodyLength
     if (more === 0) return new PlainRequest(socket, head, bytes.subarray(head.text.length))
     return more < 0 ? 'incomplete' : undefined
   }
+
+  /** Clients repeat themselves. */
+  #repeated(bytes: Buffer): Head | undefined {
+    const last = this.#last
+    return last !== undefined && bytes.toString('latin1', 0, last.text.length) === last.text ? last : undefined
+  }
 }
 
-function readHead(text: string): Head | undefined {
+function readHead(bytes: Buffer): Head | undefined {
+  const end = bytes.indexOf('\r\n\r\n') + 4
+  if (end > mostOfHead) return undefined
+  const text = bytes.toString('latin1', 0, end)
   const [line = '', method = '', url = ''] = requestLine.exec(text) ?? []
   if (line === '') return undefined
   const headers: Headers = { ...noHeaders }
-  headerLine.lastIndex = line.length
-  let end = line.length
+  let read = line.length
+  headerLine.lastIndex = read
   for (let found = headerLine.exec(text); found !== null; found = headerLine.exec(text)) {
     const name = (found[1] ?? '').toLowerCase()
     if (notPlain.has(name)) return undefined
     if (isLookedAt(name)) {
       if (headers[name] !== undefined) return undefined
-      headers[name] = (found[2] ?? '').trimEnd()
+      headers[name] = copied((found[2] ?? '').trimEnd())
     }
-    end = headerLine.lastIndex
+    read = headerLine.lastIndex
   }
-  if (end > mostOfHead || !text.startsWith('\r\n', end)) return undefined
-  const bodyLength = lengthOfBody(headers)
-  return bodyLength === undefined ? undefined : { text: text.slice(0, end + 2), method, url, headers, bodyLength }
+  // All but the empty line.
+  if (read !== end - 2 || !isPlain(headers)) return undefined
+  const bodyLength = Number(headers['content-length'] ?? 0)
+  return bodyLength > mostOfBody ? undefined : { text, method, url, headers, bodyLength }
 }
 
 function isLookedAt(name: string): name is keyof Headers {
   return Object.hasOwn(noHeaders, name)
 }
 
-function lengthOfBody({ host, connection = 'close', 'content-length': length = '0' }: Headers): number | undefined {
-  if (host === undefined || !/^(?:keep-alive|close)$/i.test(connection) || !/^\d{1,4}$/.test(length)) return undefined
-  return Number(length) <= mostOfBody ? Number(length) : undefined
+/** As a part of the head it would keep all of that, and some are remembered. */
+function copied(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
+}
+
+function isPlain({ host, connection = 'keep-alive', 'content-length': length = '0' }: Headers): boolean {
+  return host !== undefined && /^(?:keep-alive|close)$/i.test(connection) && /^\d{1,4}$/.test(length)
 }
